@@ -1,0 +1,1 @@
+"""whileai (placeholder while the house is being built)."""
