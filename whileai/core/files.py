@@ -77,7 +77,7 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     try:
-        stream: Any = gzip.open(name, "rb") if name.endswith(".gz") else open(name, "rb")
+        stream: Any = gzip.open(name, "rb") if name.endswith(".gz") else open(name, "rb")  # noqa: SIM115
     except FileNotFoundError as error:
         raise InputError(f"{name}: no such file") from error
     except IsADirectoryError as error:

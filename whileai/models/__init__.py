@@ -1,0 +1,1 @@
+"""Chat models: where a name becomes weights that answer."""

@@ -1,0 +1,1 @@
+"""Training and evaluation of a real model: tokens, masks, sampling, and the run folder are ours; TRL and PEFT do the gradient work."""

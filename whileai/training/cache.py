@@ -1,0 +1,67 @@
+"""The key/value cache of the sampler: grown in place, shared prefix copied once, finished rows moved out.
+
+It answers the few calls that a transformers decoder makes of a cache, so no transformers class is
+needed at import. Layout of a row's slots: [shared prefix][left padding][own prompt][new tokens].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Slots:
+    """Keys and values of every layer, each `[rows, kv_heads, capacity, head_dim]`, of which `length` are filled."""
+
+    is_compileable = False
+    is_sliding: list[bool] = []
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.length = 0
+        self.rows = 0
+        self.keys: list[Any] = []
+        self.values: list[Any] = []
+        self._pending = 0
+
+    def update(self, key: Any, value: Any, layer_idx: int, *_: Any, **__: Any) -> tuple[Any, Any]:
+        """Write the new slots of one layer and return everything filled so far (called by the model)."""
+        new = key.shape[2]
+        if layer_idx == len(self.keys):
+            shape = (key.shape[0], key.shape[1], self.capacity, key.shape[3])
+            self.keys.append(key.new_zeros(shape))
+            self.values.append(value.new_zeros(shape))
+            self.rows = key.shape[0]
+        end = self.length + new
+        keys, values = self.keys[layer_idx], self.values[layer_idx]
+        keys[: self.rows, :, self.length : end] = key
+        values[: self.rows, :, self.length : end] = value
+        self._pending = new
+        return keys[: self.rows, :, :end], values[: self.rows, :, :end]
+
+    def commit(self) -> None:
+        """Count the slots written by the last forward pass; every layer writes at the same place before this."""
+        self.length += self._pending
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        """Filled slots, as transformers asks for it."""
+        return self.length
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
+        """(slots seen by the query, offset), as transformers asks for it."""
+        return self.length + query_length, 0
+
+    def copy(self, index: Any, capacity: int) -> Slots:
+        """A new cache whose row i is this one's row `index[i]`, with room for `capacity` slots."""
+        twin = Slots(capacity)
+        twin.length, twin.rows = self.length, int(index.shape[0])
+        for source, target in ((self.keys, twin.keys), (self.values, twin.values)):
+            for tensor in source:
+                grown = tensor.new_zeros((twin.rows, tensor.shape[1], capacity, tensor.shape[3]))
+                grown[:, :, : self.length] = tensor[:, :, : self.length].index_select(0, index)
+                target.append(grown)
+        return twin
+
+    def move(self, source: int, target: int) -> None:
+        """Put row `source` where row `target` was."""
+        for tensor in (*self.keys, *self.values):
+            tensor[target, :, : self.length] = tensor[source, :, : self.length]
