@@ -1,0 +1,83 @@
+"""Names of the user's own things on the command line: `agent.py:agent`, `judge.py:judge`, `tools.py`, `seeded:0.3`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from whileai.core.errors import InputError, UsageError
+
+
+def load_module(source: str) -> ModuleType:
+    """Import a `.py` file (its folder is put on sys.path, as `python file.py` does) or a dotted module.
+
+    Raises UsageError when there is no such thing, InputError when its own code fails.
+    """
+    if source.endswith(".py") and not Path(source).is_file():
+        raise UsageError(f"{source}: no such file")
+    try:
+        if not source.endswith(".py"):
+            if "" not in sys.path:
+                sys.path.insert(0, "")
+            return importlib.import_module(source)
+        path = Path(source).resolve()
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a .py file always has a spec
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)  # type: ignore[union-attr]
+        return module
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{source}: {error}") from error
+    except Exception as error:
+        raise InputError(f"{source} failed while it was imported: {type(error).__name__}: {error}") from error
+
+
+def load_name(spec: str, what: str) -> Any:
+    """The object behind `file.py:name` or `module:name`. Raises UsageError naming what the file does hold."""
+    source, colon, name = spec.rpartition(":")
+    if not colon or not source or not name:
+        raise UsageError(f"{what} is written file.py:name (or module:name), not {spec!r}")
+    module = load_module(source)
+    if not hasattr(module, name):
+        public = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise UsageError(f"{source} has no {name!r}; it has {', '.join(public) or 'nothing callable'}")
+    return getattr(module, name)
+
+
+def load_callable(spec: str, what: str) -> Callable[..., Any]:
+    """Like load_name, for a judge or an agent. Raises UsageError when it cannot be called."""
+    found = load_name(spec, what)
+    if not callable(found):
+        raise UsageError(f"{what} {spec} is a {type(found).__name__}, which cannot be called")
+    return found  # type: ignore[no-any-return]
+
+
+def load_tools(spec: str) -> list[Any]:
+    """The tools of `file.py` (everything decorated with `@wai.tool`) or `file.py:name,other`."""
+    source, _, names = spec.partition(".py:") if ".py:" in spec else (spec, "", "")
+    if names:
+        return [load_name(f"{source}.py:{name.strip()}", "a tool") for name in names.split(",")]
+    module = load_module(spec)
+    found = [value for value in vars(module).values() if isinstance(getattr(value, "schema", None), dict)]
+    if not found:
+        raise UsageError(f"{spec} has no tool; put @wai.tool above the functions your agent may call")
+    return found
+
+
+def load_agent(spec: str, tools: list[Any]) -> Any:
+    """`seeded` or `seeded:RATE` is the built-in agent with planted mistakes; anything else is the user's."""
+    kind, _, rate = spec.partition(":")
+    if kind != "seeded":
+        return load_callable(spec, "an agent")
+    from whileai.agents.seeded import seeded_agent
+
+    try:
+        return seeded_agent(tools, rate=float(rate)) if rate else seeded_agent(tools)
+    except ValueError as error:
+        raise UsageError(f"--agent {spec}: {error}") from error
