@@ -46,8 +46,8 @@ def run_shell(code: str, folder: Path) -> str:
             assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), command
             continue
         assert words[0] == "wai", f"a shell example may call make, pip and wai, not {words[0]}"
-        command = f"{command.partition('#')[0]} --help" if words[1] in TRAINS else command
-        done = subprocess.run(command, shell=True, cwd=folder, env=environment(folder), capture_output=True, text=True)
+        line = f"{command.partition('#')[0]} --help" if words[1] in TRAINS else command
+        done = subprocess.run(line, shell=True, cwd=folder, env=environment(folder), capture_output=True, text=True)
         assert done.returncode in (0, 1), f"{command}\n{done.stderr}"
         printed += "" if words[1] in TRAINS else done.stdout
     return printed
@@ -88,7 +88,6 @@ def test_blocks_are_found_with_their_language_and_line(tmp_path):
 def test_links_between_pages_lead_somewhere():
     gone = []
     for page in [*PAGES, *(ROOT / name for name in ("AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md"))]:
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
-            if "://" not in target and not (page.parent / target).exists():
-                gone.append(f"{page.name} -> {target}")
+        found = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+        gone += [f"{page.name} -> {t}" for t in found if "://" not in t and not (page.parent / t).exists()]
     assert not gone
