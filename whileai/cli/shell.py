@@ -92,6 +92,8 @@ def execute(app: Callable[..., Any], arguments: Sequence[str]) -> int:
         return OK
     except Exception as error:
         return _failed(error, name, as_json=wants["--json"], debug=wants["--debug"])
+    finally:
+        set_quiet(False)
 
 
 def _deliver(outcome: Outcome, name: str, as_json: bool) -> int:
@@ -138,3 +140,12 @@ def _sentence(error: Exception) -> str:
         return str(error)
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0] if text else 'no message'} (--debug shows where)"
+
+
+def written(rows: Sequence[Mapping[str, Any]], out: str, text: str = "", **payload: Any) -> Outcome:
+    """Rows as a command's result: to the file `out`, or on stdout when it is "-" (what is said then goes to stderr)."""
+    if out == "-":
+        return Outcome(text, payload, rows=rows)
+    count = write_jsonl(out, rows)
+    said = f"{count} rows written to {out}"
+    return Outcome(f"{text}\n{said}" if text else said, {**payload, "n": count, "path": out})

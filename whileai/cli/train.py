@@ -1,0 +1,65 @@
+"""`wai train`: measure the base, train an adapter, measure again. The flags are the config's fields."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from whileai.cli.shell import Outcome, command
+from whileai.cli.userfile import load_callable
+from whileai.training.config import SFT
+
+
+def flags_of(config: type) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+    """Give a function one option for each field of a frozen dataclass; it gets them as `**settings`."""
+
+    def decorate(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
+        own = inspect.signature(function, eval_str=True)
+        kinds = get_type_hints(config)
+        options = [
+            inspect.Parameter(
+                f.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=f.default,
+                annotation=Annotated[kinds[f.name], typer.Option(help=f"{config.__name__}.{f.name}")],
+            )
+            for f in fields(config)
+        ]
+        kept = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        function.__signature__ = own.replace(parameters=kept + options)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+@command("wai train train.jsonl --holdout holdout.jsonl --judge judge.py:judge -o runs/first --steps 24")
+@flags_of(SFT)
+def train(
+    rows: Annotated[str, typer.Argument(help="The file `wai export` wrote.")],
+    *,
+    holdout: Annotated[str, typer.Option(help="Held-out rows; without them nothing is measured.")] = "",
+    judge: Annotated[str, typer.Option(help="Grades the measured rows.", metavar="file.py:name")] = "",
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="The run folder; a killed run goes on from there.")
+    ] = "runs/sft",
+    base_passes: Annotated[int, typer.Option(help="Passes of the base model: the noise floor.")] = 3,
+    tries: Annotated[int, typer.Option("--repeats", "-r", help="Tries of each held-out ask in a pass.")] = 4,
+    **settings: Any,
+) -> Outcome:
+    """Fine-tune a LoRA adapter, with base passes before and a trained pass after, all through one function."""
+    from whileai.training.job import train as stage
+
+    report = stage(
+        rows,
+        holdout=holdout or None,
+        config=SFT(**settings),
+        out=out,
+        judge=load_callable(judge, "a judge") if judge else None,
+        base_passes=base_passes,
+        tries=tries,
+    )
+    return Outcome(f"run folder: {report.run}", report.to_dict())
