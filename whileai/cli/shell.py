@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ OK, GATE, NO_VERDICT, INTERRUPTED, CRASHED = 0, 1, 3, 130, 70
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout; everything else goes to stderr.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+_ledger: IO[str] | None = None
 _SHARED = {"json_": Json, "quiet": Quiet, "debug": Debug}
 
 
@@ -70,14 +71,21 @@ def command(example: str) -> Callable[[Callable[..., Outcome]], Callable[..., Ou
     return decorate
 
 
+def say(line: str) -> None:
+    """A line of a long command's ledger, as it happens: on stdout, unless --json wants that for itself."""
+    print(line, file=_ledger, flush=True)
+
+
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"note: {message}", file=sys.stderr)
 
 
 def execute(app: Callable[..., Any], arguments: Sequence[str]) -> int:
     """Run the command line and say how it went; returns the exit code."""
+    global _ledger
     wants = {flag: flag in arguments for flag in ("--json", "--debug")}
     name = arguments[0] if arguments else ""
+    _ledger = sys.stderr if wants["--json"] else sys.stdout
     set_quiet("--quiet" in arguments or "-q" in arguments)
     try:
         outcome = app(list(arguments), prog_name="wai", standalone_mode=False)

@@ -48,7 +48,7 @@ def simulate(
         out=None if out == "-" else out,
         advanced={"model_version": model_version} if model_version else None,
     )
-    plan = str(data.plan)
+    plan = str(data.report.plan)
     if out == "-":
         return written(data.rows, out, plan)
     failed = sum(row.get("error") is not None for row in data.rows)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from whileai.cli.shell import Outcome, command
+from whileai.cli.shell import Outcome, command, say
 from whileai.cli.userfile import load_callable
 from whileai.training.config import SFT
 
@@ -61,5 +61,6 @@ def train(
         judge=load_callable(judge, "a judge") if judge else None,
         base_passes=base_passes,
         tries=tries,
+        say=say,
     )
-    return Outcome(f"run folder: {report.run}", report.to_dict())
+    return Outcome("", report.to_dict())

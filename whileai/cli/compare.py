@@ -1,0 +1,74 @@
+"""`wai compare`: the paired difference of two arms, and an exit code a build can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from whileai.cli.shell import GATE, NO_VERDICT, OK, Outcome, command
+from whileai.cli.userfile import load_callable
+from whileai.core.errors import InputError, UsageError
+from whileai.core.files import load_jsonl
+
+FAIL_ON = ("worse", "no-pass", "never")
+
+
+@command("wai compare before.jsonl after.jsonl --fail-on no-pass")
+def compare(
+    before: Annotated[str, typer.Argument(help="Graded rows, or the holdout_rows.jsonl of a training run.")],
+    after: Annotated[str, typer.Argument(help="The other arm; left out, BEFORE holds both arms.")] = "",
+    judge: Annotated[str, typer.Option(help="Grade the rows first.", metavar="file.py:name")] = "",
+    run_std: Annotated[float | None, typer.Option(help="How far a re-run moves the score by itself.")] = None,
+    run_std_runs: Annotated[int | None, typer.Option(help="From how many runs that was measured.")] = None,
+    fail_on: Annotated[str, typer.Option(help="worse, no-pass or never: when to exit 1.")] = "worse",
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when there is no verdict.")] = False,
+) -> Outcome:
+    """Pair the tasks of two arms and say whether the difference is bigger than the noise."""
+    from whileai.stats.comparison import compare as stage
+
+    arms = two_arms(before, after, judge)
+    if len(arms) > 2 and run_std is None:
+        from whileai.stats.noise import eval_variance
+
+        run_std, run_std_runs = eval_variance(*arms[:-1]).run_std, len(arms) - 1
+    floor = {"run_std": run_std, "run_std_runs": run_std_runs}
+    found = stage(arms[0], arms[-1], **{key: value for key, value in floor.items() if value is not None})
+    return Outcome(str(found), found.to_dict(), code=exit_code(found.verdict, fail_on, strict))
+
+
+def two_arms(before: str, after: str, judge: str) -> list[Sequence[Mapping[str, Any]]]:
+    """The base passes, then the trained arm; from two files, or from one file of a training run."""
+    rows = [_graded(path, judge) for path in (before, after) if path]
+    if after:
+        return list(rows)
+    runs = sorted({row.get("run", 1) for row in rows[0] if row.get("model_version") == "base"})
+    base = [[r for r in rows[0] if r.get("model_version") == "base" and r.get("run", 1) == n] for n in runs]
+    trained = [r for r in rows[0] if r.get("model_version") == "trained"]
+    if not base or not trained:
+        raise InputError(
+            f"{before} does not hold rows of both arms (model_version base and trained), so there is nothing to pair;"
+            " give the other arm's file too"
+        )
+    return [*base, trained]
+
+
+def _graded(path: str, judge: str) -> Sequence[Mapping[str, Any]]:
+    rows = load_jsonl(path)
+    if not judge:
+        return rows
+    from whileai.grading.grade import grade
+
+    return grade(rows, load_callable(judge, "a judge"))  # type: ignore[return-value]  # a Row is a Mapping
+
+
+def exit_code(verdict: str, fail_on: str, strict: bool) -> int:
+    """0, 1 when the gate failed, 3 when --strict and there is no verdict. Raises UsageError for an unknown gate."""
+    if fail_on not in FAIL_ON:
+        raise UsageError(f"--fail-on is {', '.join(FAIL_ON[:2])} or {FAIL_ON[2]}, not {fail_on!r}")
+    if verdict == "WORSE" and fail_on != "never":
+        return GATE
+    if verdict.startswith("NO VERDICT"):
+        return NO_VERDICT if strict else GATE if fail_on == "no-pass" else OK
+    return GATE if fail_on == "no-pass" and verdict != "PASS" else OK
