@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -64,7 +65,9 @@ def attach(base: LocalModel, adapter: str | os.PathLike[str]) -> LocalModel:
     folder = Path(adapter)
     config_file = folder / "adapter_config.json"
     if not config_file.is_file():
-        raise InputError(f"{folder} holds no adapter (adapter_config.json is missing); give the folder a training run wrote")
+        raise InputError(
+            f"{folder} holds no adapter (adapter_config.json is missing); give the folder a training run wrote"
+        )
     trained_on = json.loads(config_file.read_text("utf-8")).get("base_model_name_or_path") or ""
     if trained_on and canonical(trained_on) != canonical(base.name):
         raise InputError(
@@ -126,7 +129,8 @@ def _unpack(gguf: Path, target: Path) -> None:
     need("gguf", "train")
     part = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        with quietly():
+        print(f"unpacking {OFFLINE_BASE} once, about 40 s", file=sys.stderr)
+        with quietly(), open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
             where: dict[str, Any] = {"gguf_file": gguf.name}
             tokenizer = transformers.AutoTokenizer.from_pretrained(str(gguf.parent), **where)
             plain = transformers.GgufConfig(dequantize=True)

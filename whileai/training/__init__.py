@@ -1,1 +1,4 @@
-"""Training and evaluation of a real model: tokens, masks, sampling, and the run folder are ours; TRL and PEFT do the gradient work."""
+"""Training and evaluation of a real model.
+
+Tokens, masks, sampling and the run folder are ours; TRL and PEFT do the gradient work.
+"""

@@ -13,7 +13,6 @@ class Slots:
     """Keys and values of every layer, each `[rows, kv_heads, capacity, head_dim]`, of which `length` are filled."""
 
     is_compileable = False
-    is_sliding: list[bool] = []
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity

@@ -37,7 +37,8 @@ class SFT:
     """Supervised fine-tuning with a LoRA adapter (Hu et al., arXiv:2106.09685).
 
     steps: optimiser steps; batch_size: rows a step; learning_rate: peak, after `warmup` share of the steps, then
-    linear to zero; lora_rank, lora_alpha, lora_dropout: the adapter on every linear layer; max_length: tokens a row
+    linear to zero; lora_rank, lora_alpha, lora_dropout: the adapter on every linear layer (rank 0 trains every
+    weight instead, and the run then holds a whole model where the adapter would be); max_length: tokens a row
     may have (longer rows are refused, never cut); save_every: steps between checkpoints a killed run resumes from.
     """
 
@@ -57,7 +58,9 @@ class SFT:
     method = "sft"
 
     def __post_init__(self) -> None:
-        _positive(self, "steps", "batch_size", "learning_rate", "lora_rank", "lora_alpha", "max_length", "save_every")
+        _positive(self, "steps", "batch_size", "learning_rate", "lora_alpha", "max_length", "save_every")
+        if self.lora_rank < 0:
+            raise UsageError(f"lora_rank must be 0 (every weight) or more, not {self.lora_rank}")
 
     def to_dict(self) -> dict[str, Any]:
         """The config as JSON-ready values, with the method's name."""

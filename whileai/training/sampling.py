@@ -9,7 +9,6 @@ choose its words.
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -71,10 +70,10 @@ def sample(
 
 def _common_prefix(prompts: Sequence[Sequence[int]]) -> list[int]:
     """Longest prefix of all prompts that leaves each at least one token of its own."""
-    first, last = min(prompts), max(prompts)
+    first, last = list(min(prompts, key=list)), list(max(prompts, key=list))
     limit = min(len(p) for p in prompts) - 1
-    shared = os.path.commonprefix([list(first), list(last)])[:limit]
-    return list(shared)
+    pairs = enumerate(zip(first[:limit], last[:limit], strict=True))
+    return list(first[: next((i for i, (a, b) in pairs if a != b), limit)])
 
 
 def _groups(prompts: Sequence[Sequence[int]], skip: int) -> list[_Group]:
@@ -101,15 +100,17 @@ def _batches(groups: list[_Group], size: int) -> Iterator[list[_Group]]:
 
 
 @lru_cache(maxsize=8)
-def cache_keyword(model_class: type) -> str:
+def cache_keyword(forward: Callable[..., Any]) -> str:
     """What this transformers release calls the cache argument (renamed in 5.x, the old name goes in 5.40)."""
-    return "cache" if "cache" in inspect.signature(model_class.forward).parameters else "past_key_values"  # type: ignore[attr-defined]
+    return "cache" if "cache" in inspect.signature(forward).parameters else "past_key_values"
 
 
 def _forward(local: LocalModel, ids: Any, positions: Any, mask: Any, cache: Slots) -> Any:
     """Logits of the last position, `[rows, vocabulary]`; the new keys and values are in `cache` afterwards."""
-    where = {cache_keyword(type(local.model)): cache}
-    out = local.model(input_ids=ids, position_ids=positions, attention_mask=mask, use_cache=True, logits_to_keep=1, **where)
+    where = {cache_keyword(local.model.forward.__func__): cache}
+    out = local.model(
+        input_ids=ids, position_ids=positions, attention_mask=mask, use_cache=True, logits_to_keep=1, **where
+    )
     cache.commit()
     return out.logits[:, -1].float()
 
@@ -125,13 +126,19 @@ def _prefill_prefix(local: LocalModel, prefix: list[int]) -> Slots:
     return cache
 
 
-def _prefill(local: LocalModel, shared: Slots, prefix: int, batch: list[_Group], room: int) -> tuple[Any, Slots, Any, Any]:
+def _prefill(
+    local: LocalModel, shared: Slots, prefix: int, batch: list[_Group], room: int
+) -> tuple[Any, Slots, Any, Any]:
     """Run each distinct prompt of the batch once, then branch: (logits, cache, padding, positions) a request."""
     torch = need("torch", "train")
     width = max(len(g.suffix) for g in batch)
     pads = torch.tensor([width - len(g.suffix) for g in batch], device=local.device)
     ids = torch.tensor([[0] * (width - len(g.suffix)) + g.suffix for g in batch], device=local.device)
-    cache = shared.copy(torch.zeros(len(batch), dtype=torch.long, device=local.device), prefix + width) if prefix else Slots(width)
+    cache = (
+        shared.copy(torch.zeros(len(batch), dtype=torch.long, device=local.device), prefix + width)
+        if prefix
+        else Slots(width)
+    )
     slot = torch.arange(prefix + width, device=local.device)
     query = slot[prefix:]
     seen = (slot[None, None, :] <= query[None, :, None]) & _visible(slot, prefix, pads)[:, None, :]
@@ -150,7 +157,9 @@ def _visible(slot: Any, prefix: int, pads: Any) -> Any:
 class _Decode:
     """One batch of rows being decoded; row i of every tensor belongs to `requests[i]`."""
 
-    def __init__(self, local: LocalModel, sampling: Sampling, stop: set[int], requests: list[int], seeds: list[Any]) -> None:
+    def __init__(
+        self, local: LocalModel, sampling: Sampling, stop: set[int], requests: list[int], seeds: list[Any]
+    ) -> None:
         torch = need("torch", "train")
         self.local, self.sampling, self.stop, self.requests = local, sampling, stop, list(requests)
         streams = [item_seeds.rng("token", seed) for seed in seeds]
@@ -158,7 +167,9 @@ class _Decode:
         self.uniform = torch.tensor(uniform, dtype=torch.float32, device=local.device)
         self.written: list[list[int]] = [[] for _ in requests]
 
-    def run(self, logits: Any, cache: Slots, prefix: int, pads: Any, positions: Any) -> Iterator[tuple[int, Generation]]:
+    def run(
+        self, logits: Any, cache: Slots, prefix: int, pads: Any, positions: Any
+    ) -> Iterator[tuple[int, Generation]]:
         """Yield (request, generation) as rows finish."""
         mask = _decode_mask(cache, prefix, pads, logits)
         for step in range(self.sampling.max_new_tokens):
@@ -174,7 +185,7 @@ class _Decode:
                 self.uniform = self.uniform[index]
                 mask = _decode_mask(cache, prefix, pads, logits)
             positions = positions + 1
-            seen = None if mask is None else mask[..., : cache.length + 1]
+            seen = mask[..., : cache.length + 1]
             logits = _forward(self.local, tokens[:, None], positions[:, None], seen, cache)
 
     def _split(self, tokens: list[int], *, last: bool) -> tuple[list[int], list[tuple[int, Generation]]]:
@@ -209,13 +220,13 @@ def _compact(cache: Slots, order: list[int]) -> None:
 
 
 def _decode_mask(cache: Slots, prefix: int, pads: Any, like: Any) -> Any:
-    """Additive mask `[rows, 1, 1, capacity]` that hides the padding, or None when there is none."""
+    """Additive mask `[rows, 1, 1, capacity]` that hides the padding."""
     torch = need("torch", "train")
-    if not bool(pads.any()):
-        return None
     slot = torch.arange(cache.capacity, device=pads.device)
     hidden = ~_visible(slot, prefix, pads)
-    return torch.zeros(hidden.shape, dtype=cache.keys[0].dtype, device=like.device).masked_fill_(hidden, float("-inf"))[:, None, None]
+    return torch.zeros(hidden.shape, dtype=cache.keys[0].dtype, device=like.device).masked_fill_(hidden, float("-inf"))[
+        :, None, None
+    ]
 
 
 def draw(logits: Any, uniform: Any, sampling: Sampling) -> Any:
@@ -235,7 +246,7 @@ def draw(logits: Any, uniform: Any, sampling: Sampling) -> Any:
 
 
 def _nucleus(probabilities: Any, top_p: float) -> Any:
-    """Zero everything outside the smallest set of tokens whose mass reaches `top_p` (Holtzman et al., arXiv:1904.09751)."""
+    """Zero all but the smallest set of tokens whose mass reaches `top_p` (Holtzman et al., arXiv:1904.09751)."""
     ranked, order = probabilities.sort(-1, descending=True)
     outside = ranked.cumsum(-1) - ranked >= top_p
     return probabilities.scatter(-1, order, ranked.masked_fill(outside, 0.0))

@@ -18,7 +18,7 @@ from whileai.core.errors import InputError, RowError
 from whileai.core.rows import Call, message_calls, text_of
 
 IGNORED = -100  # the label PyTorch's cross-entropy skips
-_TAGGED = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.S)
+_TAGGED = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ChatFormat:
 
         A tool call that cannot be read stays in the content as it was written.
         """
-        body = text.split(self.stop_text)[0]
+        body = text.split(self.stop_text, maxsplit=1)[0]
         calls = [call for call in (_call(found) for found in _TAGGED.findall(body)) if call]
         if not calls and body.strip().startswith("{"):
             bare = _call(body.strip())
@@ -114,12 +114,16 @@ class ChatFormat:
         content = _TAGGED.sub(lambda m: "" if _call(m.group(1)) else m.group(0), body).strip()
         return {"role": "assistant", "content": content, "tool_calls": calls}
 
-    def hidden_parts(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], text: str) -> list[str]:
+    def hidden_parts(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], text: str
+    ) -> list[str]:
         """Tool names, argument values and results that the rendered `text` does not show ([] is what one wants)."""
         calls = [c for m in messages if m.get("role") == "assistant" for c in message_calls(m)]
         wanted = [str((t.get("function") or t).get("name")) for t in tools]
         wanted += [c.name for c in calls] + [leaf for c in calls for leaf in _leaves(c.arguments)]
-        wanted += [text_of(m.get("content")).strip() for m in messages if m.get("role") in ("tool", "user", "assistant")]
+        wanted += [
+            text_of(m.get("content")).strip() for m in messages if m.get("role") in ("tool", "user", "assistant")
+        ]
         return [part for part in dict.fromkeys(wanted) if part and not _visible(part, text)]
 
     def _check_itself(self) -> None:
@@ -129,14 +133,18 @@ class ChatFormat:
         text = self.render(probe, [_PROBE_TOOL])
         hidden = self.hidden_parts(probe, [_PROBE_TOOL], text)
         if hidden:
-            raise InputError(f"this model's chat template does not show {hidden[0]!r}; a model that cannot see a tool cannot use it")
+            raise InputError(
+                f"this model's chat template does not show {hidden[0]!r}; a model that cannot see a tool cannot use it"
+            )
         encoded = self.encode(probe, [_PROBE_TOOL])
         if encoded.labels[-1] == IGNORED and self.stop_ids[0] not in encoded.labels:
             raise InputError("the stop token is not among the trained tokens, so the model would never learn to stop")
         start = len(self.render(probe[:2], [_PROBE_TOOL], prompt=True))
         read = message_calls(self.parse(text[start : text.index(self.stop_text, start)]))
         if [(c.name, c.arguments) for c in read] != [(call["name"], call["arguments"])]:
-            raise InputError("this model writes tool calls in a form that is not understood here; use a ChatML or Hermes model")
+            raise InputError(
+                "this model writes tool calls in a form that is not understood here; use a ChatML or Hermes model"
+            )
 
 
 _PROBE_TOOL = {
@@ -175,7 +183,8 @@ def _tool_template(tokenizer: Any) -> str:
     vocabulary = tokenizer.get_vocab()
     if "<|im_start|>" not in vocabulary or tokenizer.eos_token != "<|im_end|>":
         raise InputError(
-            "this model's chat template hides tools, and it has no ChatML tokens for ours; pick a model that can show tools"
+            "this model's chat template hides tools, and it has no ChatML tokens for ours; "
+            "pick a model that can show tools"
         )
     return resources.files("whileai.training").joinpath("tool_chat.jinja").read_text("utf-8")
 
