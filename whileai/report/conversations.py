@@ -30,10 +30,10 @@ def visible(value: Any, limit: int = LIMIT) -> str:
 
 def _mark(found: re.Match[str]) -> str:
     code = ord(found[0])
-    return chr(0x2400 + code) if code < 0x20 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """One held-out task in both arms; rates are mean rewards over its scored rows."""
 
@@ -61,7 +61,7 @@ def paired_tasks(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
             continue
         first = core_rows.ask(members[0][0])
         found.append(
-            Task(visible(task, 12), visible(first, 200), means[0], means[1], tuple(members[0]), tuple(members[1]))
+            Task(visible(task)[:12], visible(first, 200), means[0], means[1], tuple(members[0]), tuple(members[1]))
         )
     return sorted(found, key=lambda t: (-t.change, -t.after, t.label))
 
@@ -85,8 +85,7 @@ def chosen_tasks(tasks: Sequence[Task], many: int = 12) -> list[Task]:
     failing = sorted((t for t in tasks if t.change == 0 and t.after < 1), key=lambda t: t.after)
     share = max(1, many // 3)
     picked = worse[:share] + gains[: many - 2 * share] + failing[:share]
-    rest = [t for t in [*gains, *worse, *failing, *tasks] if t not in picked]
-    return [*picked, *dict.fromkeys(rest)][:many] if rest else picked
+    return list(dict.fromkeys([*picked, *gains, *worse, *failing, *tasks]))[:many]
 
 
 def side_by_side(task: Task) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def difference(delta: float, low: float, high: float, floor: float | None) -> st
     axes.set_xlim(min(-reach * 0.35, low * 1.15), max(reach, high * 1.15) if high > 0 else reach * 0.35)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}" if abs(value) > 1e-9 else "0")
     axes.set_xlabel("change of pass@1, in points")
     band = f"; changes under {100 * floor:.1f} points are noise" if floor else ""
     return _svg(figure, f"Change {100 * delta:+.1f} points, interval {100 * low:+.1f} to {100 * high:+.1f}{band}")
