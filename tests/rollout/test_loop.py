@@ -131,7 +131,9 @@ def test_a_world_that_raises_is_not_the_agents_fault():
     assert row["error"] == {"where": "world", "type": "RuntimeError", "message": "down"}
 
 
-@pytest.mark.parametrize("answer", [None, 3, {"role": "assistant"}, call() | {"tool_calls": [{"arguments": "{not json"}]}])
+@pytest.mark.parametrize(
+    "answer", [None, 3, {"role": "assistant"}, call() | {"tool_calls": [{"arguments": "{not json"}]}]
+)
 def test_an_answer_that_is_no_message_is_the_agents_error(answer):
     row = play(Scripted(answer))
     assert row["error"]["where"] == "agent"
