@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "interchange": "core stats",
     "agents": "core models world",
     "rollout": "core world agents",
-    "training": "core models grading agents rollout",
+    "training": "core models world grading agents rollout",
     "data": "core stats grading selection interchange",
     "report": "core stats grading selection interchange",
     "places": "core training.config",
