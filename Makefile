@@ -33,7 +33,7 @@ prove: setup
 	$(BIN)/wai prove
 
 bench: setup
-	$(BIN)/python -m benchmarks
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
 # The documentation's own tests: every block runs, and prints what the page says.
 docs: setup
