@@ -12,7 +12,7 @@ from whileai.core.errors import InputError
 from whileai.core.files import load_jsonl, loads, read_journal
 from whileai.report import plots
 from whileai.report.conversations import Task, chosen_tasks, paired_tasks, side_by_side, visible
-from whileai.stats.comparison import compare
+from whileai.stats.comparison import Comparison, compare
 from whileai.stats.noise import eval_variance
 from whileai.stats.passat import PassAt, pass_at
 
@@ -26,9 +26,9 @@ TONES = {"PASS": "good", "WORSE": "bad"}
 class Evidence:
     """What a report is made from: the base passes and the trained passes, graded, and the run's own records."""
 
-    base: list[Rows]
-    trained: list[Rows]
-    metrics: list[Mapping[str, Any]] = field(default_factory=list)
+    base: Sequence[Rows]
+    trained: Sequence[Rows]
+    metrics: Sequence[Mapping[str, Any]] = field(default_factory=list)
     config: Mapping[str, Any] = field(default_factory=dict)
     ledger: list[str] = field(default_factory=list)
 
@@ -82,39 +82,27 @@ def arms_of(rows: Rows) -> Evidence:
     return Evidence(*([passes[n] for n in sorted(passes)] for passes in arms.values()))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class Headline:
-    """The numbers of the first sentence; rates and differences are shares of 1."""
+def sentence(found: Comparison) -> str:
+    """One sentence for someone who reads nothing else."""
+    rates = f"{found.before:.0%} of tries before and {found.after:.0%} after, over {found.n_paired} paired tasks"
+    change = f"{100 * found.delta:+.0f} points"
+    if found.lo is not None and found.hi is not None:
+        change += f" ({1 - found.alpha:.0%} interval {100 * found.lo:+.0f} to {100 * found.hi:+.0f})"
+    if found.verdict == "PASS":
+        return f"The trained model is better: it succeeds on {rates}, {change}."
+    if found.verdict == "WORSE":
+        return f"The trained model is worse: it succeeds on {rates}, {change}."
+    if found.verdict == "NO DIFFERENCE":
+        return f"Training did not move it: success on {rates}, {change}."
+    return f"There is no verdict: success on {rates}, {change}."
 
-    verdict: str
-    before: float
-    after: float
-    delta: float
-    low: float
-    high: float
-    n: int
-    floor: float | None
 
-    @property
-    def sentence(self) -> str:
-        """One sentence for someone who reads nothing else."""
-        rates = f"{self.before:.0%} of tries before and {self.after:.0%} after, over {self.n} paired tasks"
-        change = f"{100 * self.delta:+.0f} points (95% interval {100 * self.low:+.0f} to {100 * self.high:+.0f})"
-        if self.verdict == "PASS":
-            return f"The trained model is better: it succeeds on {rates}, {change}."
-        if self.verdict == "WORSE":
-            return f"The trained model is worse: it succeeds on {rates}, {change}."
-        if self.verdict == "NO DIFFERENCE":
-            return f"Training did not move it: success on {rates}, {change}."
-        return f"There is no verdict: success on {rates}, {change}."
-
-    @property
-    def caution(self) -> str:
-        """What the sentence does not say."""
-        if self.floor is None:
-            return "How much a re-run moves the score by itself was not measured."
-        noise = f"Re-running the evaluation moves the score by up to {100 * self.floor:.1f} points by itself."
-        return f"{noise} The training ran once: run it again with another seed before you tell anyone."
+def caution(found: Comparison) -> str:
+    """What the sentence does not say."""
+    if found.floor is None:
+        return "How much a re-run moves the score by itself was not measured."
+    noise = f"Re-running the evaluation can move the score by {100 * found.floor.value:.1f} points by itself."
+    return f"{noise} The training ran once: run it again with another seed before you tell anyone."
 
 
 def facts_of(evidence: Evidence) -> list[tuple[str, str]]:
@@ -141,30 +129,29 @@ def make_page(evidence: Evidence, title: str) -> Page:
     base, trained = evidence.base, evidence.trained
     means = [mean_reward(rows) for rows in base]
     noise = eval_variance(*base) if len(base) > 1 else None
-    floor = {"run_std": noise.run_std, "run_std_runs": len(base)} if noise else {}
-    delta = compare(base[0], trained[0], **floor)
+    spread = {"run_std": noise.run_std, "run_std_runs": len(base)} if noise else {}
+    delta = compare(base[0], trained[0], **spread)  # type: ignore[arg-type]
     before, after = pass_at(base[0]), pass_at(trained[0])
     tasks = paired_tasks(base[0], trained[0])
-    head = headline(delta, tasks)
     shown = chosen_tasks(tasks)
     return Page(
         title=title,
-        verdict=head.verdict,
-        tone=TONES.get(head.verdict, "even"),
-        sentence=head.sentence,
-        caution=head.caution,
+        verdict=delta.verdict,
+        tone=TONES.get(delta.verdict, "even"),
+        sentence=sentence(delta),
+        caution=caution(delta),
         comparison=f"before: {before}\nafter:  {after}\n{delta}",
         base_passes=means,
         tasks=tasks,
         pairs=[side_by_side(task) for task in shown],
         chosen=f"{len(shown)} of {len(tasks)} tasks: what got worse, the biggest gains, and what still fails.",
         facts=facts_of(evidence),
-        plots=_plots(head, tasks, (before, after), (means, [mean_reward(rows) for rows in trained]), evidence.metrics),
+        plots=_plots(delta, tasks, (before, after), (means, [mean_reward(rows) for rows in trained]), evidence.metrics),
     )
 
 
 def _plots(
-    head: Headline,
+    found: Comparison,
     tasks: Sequence[Task],
     rates: tuple[PassAt, PassAt],
     passes: tuple[list[float], list[float]],
@@ -174,11 +161,14 @@ def _plots(
     names, before, after = _rates(*rates)
     losses = [(m["step"], m["loss"]) for m in metrics if m.get("step") is not None and m.get("loss") is not None]
     many = len(tasks) <= PLOTTED_TASKS
+    floor = found.floor.value if found.floor else None
     return {
-        "difference": plots.difference(head.delta, head.low, head.high, head.floor),
+        "difference": plots.difference(found.delta, found.lo, found.hi, floor),
         "estimates": plots.estimates(names, before, after) if names else "",
-        "passes": plots.passes(*passes, head.floor) if len(passes[0]) > 1 else "",
-        "tasks": plots.tasks([t.label for t in tasks], [t.before for t in tasks], [t.after for t in tasks]) if many else "",
+        "passes": plots.passes(*passes, floor) if len(passes[0]) > 1 else "",
+        "tasks": plots.tasks([t.label for t in tasks], [t.before for t in tasks], [t.after for t in tasks])
+        if many
+        else "",
         "curve": plots.curve(*zip(*losses, strict=True)) if len(losses) > 1 else "",
     }
 
@@ -186,7 +176,9 @@ def _plots(
 def _rates(before: PassAt, after: PassAt) -> tuple[list[str], list[Band], list[Band]]:
     """The rates that both arms have with an interval, under the names people know."""
     named = {"pass@1": "pass_at_1", f"pass^{before.k}": "pass_pow_k", f"pass@{before.k}": "pass_at_k"}
-    found = {name: (before[key], after[key]) for name, key in named.items() if before.k == after.k or key == "pass_at_1"}
+    found = {
+        name: (before[key], after[key]) for name, key in named.items() if before.k == after.k or key == "pass_at_1"
+    }
     kept = {n: pair for n, pair in found.items() if all(e is not None and e.lo is not None for e in pair)}
     bands = [[(e.value, e.lo, e.hi) for e in arm] for arm in zip(*kept.values(), strict=True)] or [[], []]
     return list(kept), bands[0], bands[1]

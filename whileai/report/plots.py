@@ -29,8 +29,10 @@ _SETTINGS = {
 }
 
 
-def difference(delta: float, low: float, high: float, floor: float | None) -> str:
+def difference(delta: float, low: float | None, high: float | None, floor: float | None) -> str:
     """The paired difference with its interval on one axis with zero and the noise floor (points, -100 to 100)."""
+    known = low is not None and high is not None
+    low, high = (delta if low is None else low), (delta if high is None else high)
     figure, axes = _figure(7.0, 1.35)
     if floor:
         axes.axvspan(-floor, floor, color=FLOOR, alpha=0.35, lw=0)
@@ -44,7 +46,8 @@ def difference(delta: float, low: float, high: float, floor: float | None) -> st
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}" if abs(value) > 1e-9 else "0")
     axes.set_xlabel("change of pass@1, in points")
     band = f"; changes under {100 * floor:.1f} points are noise" if floor else ""
-    return _svg(figure, f"Change {100 * delta:+.1f} points, interval {100 * low:+.1f} to {100 * high:+.1f}{band}")
+    interval = f", interval {100 * low:+.1f} to {100 * high:+.1f}" if known else ", no interval"
+    return _svg(figure, f"Change {100 * delta:+.1f} points{interval}{band}")
 
 
 def tasks(labels: Sequence[str], before: Sequence[float], after: Sequence[float]) -> str:
@@ -59,7 +62,7 @@ def tasks(labels: Sequence[str], before: Sequence[float], after: Sequence[float]
     axes.invert_yaxis()
     _shares(axes.xaxis, axes.set_xlim)
     axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, labelcolor=INK)
     up, down = (
         sum(a > b for b, a in zip(before, after, strict=True)),
         sum(a < b for b, a in zip(before, after, strict=True)),
