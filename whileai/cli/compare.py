@@ -33,8 +33,7 @@ def compare(
         from whileai.stats.noise import eval_variance
 
         run_std, run_std_runs = eval_variance(*arms[:-1]).run_std, len(arms) - 1
-    floor = {"run_std": run_std, "run_std_runs": run_std_runs}
-    found = stage(arms[0], arms[-1], **{key: value for key, value in floor.items() if value is not None})
+    found = stage(arms[0], arms[-1], run_std=run_std, run_std_runs=run_std_runs)
     return Outcome(str(found), found.to_dict(), code=exit_code(found.verdict, fail_on, strict))
 
 
@@ -60,7 +59,7 @@ def _graded(path: str, judge: str) -> Sequence[Mapping[str, Any]]:
         return rows
     from whileai.grading.grade import grade
 
-    return grade(rows, load_callable(judge, "a judge"))  # type: ignore[return-value]  # a Row is a Mapping
+    return grade(rows, load_callable(judge, "a judge"))
 
 
 def exit_code(verdict: str, fail_on: str, strict: bool) -> int:

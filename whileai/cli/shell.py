@@ -13,7 +13,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import IO, Annotated, Any
 
@@ -25,12 +25,14 @@ from whileai.core.progress import set_quiet
 from whileai.core.results import plain
 
 SCHEMA_VERSION = 1
+BOTH_WANT_STDOUT = "--json and -o - both want standard output; write the rows to a file"
 OK, GATE, NO_VERDICT, INTERRUPTED, CRASHED = 0, 1, 3, 130, 70
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout; everything else goes to stderr.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-_ledger: IO[str] | None = None
+_stdout: IO[str] = sys.stdout  # the real one, while a command runs with its prints on stderr
+_as_json = False
 _SHARED = {"json_": Json, "quiet": Quiet, "debug": Debug}
 
 
@@ -73,7 +75,14 @@ def command(example: str) -> Callable[[Callable[..., Outcome]], Callable[..., Ou
 
 def say(line: str) -> None:
     """A line of a long command's ledger, as it happens: on stdout, unless --json wants that for itself."""
-    print(line, file=_ledger, flush=True)
+    print(line, file=sys.stderr if _as_json else _stdout, flush=True)
+
+
+def nothing_else_on_stdout() -> AbstractContextManager[Any]:
+    """Give the command's own file writing standard output back. Raises UsageError when --json wants it."""
+    if _as_json:
+        raise UsageError(BOTH_WANT_STDOUT)
+    return redirect_stdout(_stdout)
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -82,10 +91,10 @@ def _note(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def execute(app: Callable[..., Any], arguments: Sequence[str]) -> int:
     """Run the command line and say how it went; returns the exit code."""
-    global _ledger
+    global _stdout, _as_json
     wants = {flag: flag in arguments for flag in ("--json", "--debug")}
     name = arguments[0] if arguments else ""
-    _ledger = sys.stderr if wants["--json"] else sys.stdout
+    _stdout, _as_json = sys.stdout, wants["--json"]
     set_quiet("--quiet" in arguments or "-q" in arguments)
     try:
         outcome = app(list(arguments), prog_name="wai", standalone_mode=False)
@@ -107,7 +116,7 @@ def execute(app: Callable[..., Any], arguments: Sequence[str]) -> int:
 def _deliver(outcome: Outcome, name: str, as_json: bool) -> int:
     if outcome.rows is not None:
         if as_json:
-            raise UsageError("--json and -o - both want standard output; write the rows to a file")
+            raise UsageError(BOTH_WANT_STDOUT)
         write_jsonl("-", outcome.rows)
         if outcome.text:
             print(outcome.text, file=sys.stderr)

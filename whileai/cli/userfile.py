@@ -75,9 +75,10 @@ def load_agent(spec: str, tools: list[Any]) -> Any:
     kind, _, rate = spec.partition(":")
     if kind != "seeded":
         return load_callable(spec, "an agent")
+    try:
+        share = {"rate": float(rate)} if rate else {}
+    except ValueError as error:
+        raise UsageError(f"--agent {spec}: the part after seeded: is a rate between 0 and 1, such as 0.3") from error
     from whileai.agents.seeded import seeded_agent
 
-    try:
-        return seeded_agent(tools, rate=float(rate)) if rate else seeded_agent(tools)
-    except ValueError as error:
-        raise UsageError(f"--agent {spec}: {error}") from error
+    return seeded_agent(tools, **share)

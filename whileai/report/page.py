@@ -129,8 +129,8 @@ def make_page(evidence: Evidence, title: str) -> Page:
     base, trained = evidence.base, evidence.trained
     means = [mean_reward(rows) for rows in base]
     noise = eval_variance(*base) if len(base) > 1 else None
-    spread = {"run_std": noise.run_std, "run_std_runs": len(base)} if noise else {}
-    delta = compare(base[0], trained[0], **spread)  # type: ignore[arg-type]
+    spread = (noise.run_std, len(base)) if noise else (None, None)
+    delta = compare(base[0], trained[0], run_std=spread[0], run_std_runs=spread[1])
     before, after = pass_at(base[0]), pass_at(trained[0])
     tasks = paired_tasks(base[0], trained[0])
     shown = chosen_tasks(tasks)
