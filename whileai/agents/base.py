@@ -75,10 +75,10 @@ def as_message(answer: Any) -> Message:
     if isinstance(answer, str):
         return {"role": "assistant", "content": answer}
     dumped = answer.model_dump() if hasattr(answer, "model_dump") else answer
-    if not isinstance(dumped, Mapping) or not (dumped.get("content") or dumped.get("tool_calls")):
+    if not isinstance(dumped, Mapping) or not {"content", "tool_calls"} & set(dumped):
         raise InputError(
-            f"the agent answered {type(answer).__name__} {str(answer)[:60]!r}; return text, or a message with content or"
-            " tool_calls"
+            f"the agent answered {type(answer).__name__} {str(answer)[:60]!r}; return text, or a message with"
+            " content or tool_calls"
         )
     message: Message = {"role": "assistant", "content": text_of(dumped.get("content"))}
     found = message_calls(dumped)
