@@ -282,7 +282,7 @@ def _call_name(call: Mapping[str, Any]) -> Any:
 def _schemas(value: Any) -> list[Any]:
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value.strip() else []
+            value = json.loads(value) if value else []
         except (ValueError, RecursionError):
             raise _Broken("the tools are a text that is not JSON", "store the list of tool schemas") from None
     if value is None:

@@ -123,9 +123,7 @@ def _shaped(
 
 
 def _refusal(fault: Fault, number: int) -> RowError:
-    return RowError(
-        fault.fault, mend=f"{fault.mend} (drop_broken=True writes the rest); nothing was written", row_number=number
-    )
+    return RowError(fault.fault, mend=f"{fault.mend}, or pass drop_broken=True to write the rest", row_number=number)
 
 
 def _line(row: Mapping[str, Any], form: str, system_prompt: str | None) -> Line:
@@ -183,7 +181,7 @@ def _check(data: bytes, sources: Sequence[Any]) -> None:
 
 
 def lost(row: Mapping[str, Any], line: Line) -> str | None:
-    """A call, result or answer of the row that its line does not hold, or None; both are read by the row's accessors."""
+    """A call, result or answer of the row that its line does not hold, or None; both are read by the accessors."""
     whole = [m for part in ("messages", "prompt", "chosen", "rejected") for m in row.get(part) or []]
     return next(iter(Counter(_parts(whole)) - Counter(_parts(_messages(line)))), None)
 

@@ -29,8 +29,8 @@ def pairs(
     """Pair rows ({"prompt", "chosen", "rejected"} and the ask's ids and tools), and what each gate kept and dropped.
 
     per_ask: at most so many pairs an ask, each of two rows used in no other. rule: "first" takes tries in order,
-    "random" in a seeded order. A pair needs a reward of at least `threshold` on one side and less on the other, one prompt
-    for both, and two different conversations. Raises InputError when rows are given and none is scored.
+    "random" in a seeded order. A pair needs a reward of at least `threshold` on one side and less on the other, one
+    prompt for both, and two different conversations. Raises InputError when rows are given and none is scored.
     """
     if rule not in ("first", "random"):
         raise UsageError(f"rule={rule!r} is not known for pairs; use first or random")
