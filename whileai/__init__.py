@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from whileai.core import errors as errors
     from whileai.data import Data as Data
     from whileai.data import decontaminate as decontaminate
-    from whileai.data import export as export
     from whileai.data import grade as grade
     from whileai.data import load as load
-    from whileai.data import lock as lock
     from whileai.data import select as select
-    from whileai.data import split as split
+    from whileai.selection.export import export as export
+    from whileai.selection.split import lock as lock
+    from whileai.selection.split import split as split
     from whileai.simulations import simulate as simulate
     from whileai.stats.comparison import compare as compare
     from whileai.stats.noise import eval_variance as eval_variance
@@ -42,19 +42,19 @@ _HOME = {
     "errors": "core",
     "eval_variance": "stats.noise",
     "evaluate": "training.evaluation",
-    "export": "data",
+    "export": "selection.export",
     "format_delta_report": "stats.text",
     "grade": "data",
     "holdout_size": "stats.power",
     "load": "data",
-    "lock": "data",
+    "lock": "selection.split",
     "pass_at": "stats.passat",
     "replicate": "stats.replication",
     "seeded_agent": "agents.seeded",
     "select": "data",
     "simulate": "simulations",
     "simulations": "",
-    "split": "data",
+    "split": "selection.split",
     "tool": "world.tools",
     "train": "training.job",
 }

@@ -1,12 +1,12 @@
 """Data strings the stages together. Each method is one call into a stage; no stage knows Data.
 
-The functions below are the same stages for a plain list of rows, with results that go on to the next stage.
+The functions at the end are those stages for any rows, where the result should be Data and not a plain list.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, overload
 
@@ -20,9 +20,10 @@ from whileai.grading.health import Health
 from whileai.selection import export as exporting
 from whileai.selection import overlap, picking
 from whileai.selection import split as splitting
+from whileai.selection.gates import SelectionReport
 from whileai.stats import passat
 
-Rows = TypeVar("Rows", bound="Iterable[Mapping[str, Any]]")
+Given = TypeVar("Given", bound=Iterable[Mapping[str, Any]])
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Report(Result):
 
     plan: str | None = None
     grading: Health | None = None
-    selection: Any = None
-    decontamination: Any = None
+    selection: SelectionReport | None = None
+    decontamination: overlap.Contamination | None = None
 
     def __str__(self) -> str:
         parts = (self.plan, self.grading, self.selection, self.decontamination)
@@ -105,26 +106,60 @@ class Data(Sequence[Row]):
         return self._with(row for row, p in zip(self.rows, passed, strict=True) if p is False)
 
     def select(self, mode: str = "sft", **options: Any) -> Data:
-        """The rows worth training on; see whileai.selection.picking.select."""
+        """The rows worth training on; its gates are in `.report.selection`. Options: whileai.selection.picking.pick."""
         return select(self, mode, **options)
 
-    def split(self, **options: Any) -> tuple[Data, Data]:
-        """Training rows and held-out rows, whole tasks on one side; see whileai.selection.split."""
-        return split(self, **options)
+    def split(self, holdout_tasks: int = 40, **options: Any) -> tuple[Data, Data]:
+        """Training rows and held-out rows, whole tasks on one side. Options: whileai.selection.split.split."""
+        return splitting.split(self, holdout_tasks, **options)
 
-    def decontaminate(self, against: Iterable[Mapping[str, Any]], **options: Any) -> tuple[Data, overlap.Contamination]:
-        """The rows that copy no row of `against`, and a report; see whileai.selection.overlap."""
-        return decontaminate(self, against, **options)
+    def decontaminate(self, against: Iterable[Mapping[str, Any]]) -> tuple[Data, overlap.Contamination]:
+        """The rows that copy no row of `against`, and what was dropped; see whileai.selection.overlap."""
+        return decontaminate(self, against)
 
-    def export(self, path: str | os.PathLike[str], **options: Any) -> exporting.Exported:
-        """Write the rows as a training file; see whileai.selection.export."""
-        return exporting.export(self.rows, path, **options)
+    def export(self, path: str | os.PathLike[str], *args: Any, **options: Any) -> exporting.ExportReport:
+        """Write the rows as a training file; returns what was written. Options: whileai.selection.export.export."""
+        return exporting.export(self.rows, path, *args, **options)
 
     def save(self, path: str | os.PathLike[str]) -> int:
         """Write the rows, as they are, to a JSONL file (".gz" is compressed); returns how many."""
-        return write_jsonl(path, self.rows)  # type: ignore[arg-type]  # a TypedDict is a Mapping of its keys
+        return write_jsonl(path, self.rows)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Data:
         """Read rows from a JSONL file that save, simulate(out=) or a training run wrote."""
         return cls(load_jsonl(path))
+
+
+def load(path: str | os.PathLike[str]) -> Data:
+    """Read rows from a JSONL file (".gz" is decompressed, "-" is standard input)."""
+    return Data.load(path)
+
+
+def as_data(rows: Iterable[Mapping[str, Any]]) -> Data:
+    """Data as it is, other rows made Data."""
+    return rows if isinstance(rows, Data) else Data(rows)
+
+
+def grade(rows: Iterable[Mapping[str, Any]], judge: grading.Judge) -> Data:
+    """Score every row with `judge`; see whileai.grading.grade.grade for what a judge may return."""
+    graded = grading.grade(rows, judge, stacklevel=3)
+    return as_data(rows)._with(graded, grading=graded.health)
+
+
+def select(rows: Iterable[Mapping[str, Any]], mode: str = "sft", **options: Any) -> Data:
+    """The rows worth training on; its gates are in `.report.selection`. Options: whileai.selection.picking.pick."""
+    given = as_data(rows)
+    kept, report = picking.pick(given, mode=mode, **options)
+    return given._with(kept, selection=report)
+
+
+def decontaminate(rows: Given, against: Iterable[Mapping[str, Any]]) -> tuple[Given, overlap.Contamination]:
+    """The rows that copy no row of `against`, as the kind that was given, and what was dropped.
+
+    See whileai.selection.overlap for what counts as a copy.
+    """
+    kept, report = overlap.decontaminate(rows, against)
+    if isinstance(kept, Data):
+        kept.report = replace(kept.report, decontamination=report)
+    return kept, report

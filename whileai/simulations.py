@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from whileai.agents.base import Agent, as_agent
@@ -26,7 +26,7 @@ from whileai.stats.passat import pass_at
 from whileai.stats.power import holdout_size
 from whileai.stats.replication import replicate
 from whileai.stats.text import format_delta_report
-from whileai.world.answers import World, seeded_world, world_of
+from whileai.world.answers import World, recorded_world, seeded_world
 from whileai.world.phrasings import phrasing
 from whileai.world.situations import situations as all_situations
 from whileai.world.tools import as_tools
@@ -148,7 +148,7 @@ def _rows(tasks: Tasks) -> list[Mapping[str, Any]]:
 def _schemas(tools: Sequence[Any] | None, pinned: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
     """The tool schemas to show: those given, else those of the pinned rows."""
     given = [] if tools is None else [tool.schema for tool in as_tools(tools)]
-    found = given or next((core_rows.tools(row) for row in pinned or [] if row.get("tools")), None)
+    found = given or next((core_rows.tools(row) for row in pinned or [] if row.get("tools")), [])
     if not found:
         raise UsageError("simulate needs tools=, the functions that the agent may call; make them with @tool")
     return found
@@ -175,20 +175,29 @@ def _setting(
         raise UsageError(f"advanced= has no {', '.join(map(repr, unknown))}; it knows {', '.join(ADVANCED)}")
     max_turns = advanced.get("max_turns", 8)
     _check_numbers({"advanced max_turns": max_turns}, {}, seed)
-    recorded: dict[str, list[Mapping[str, Any]]] = {}
-    for row in pinned:
-        recorded.setdefault(core_rows.task_id(row), []).append(row)
-
-    def world(cell: Cell) -> World:
-        if cell.situation is None:
-            return world_of(recorded[cell.scenario_id])
-        return seeded_world(cell.situation, schemas)
+    world = _worlds(schemas, pinned)
 
     def words(cell: Cell) -> str:
-        return cell.text if cell.text is not None else phrasing(cell.situation, schemas, cell.wording, seed)
+        return cell.text if cell.text is not None else phrasing(cell.situation or {}, schemas, cell.wording, seed)
 
     version = str(advanced.get("model_version", name_of(agent)))
     return Setting(agent, schemas, system_prompt, words, world, seed, version, max_turns)
+
+
+def _worlds(schemas: list[dict[str, Any]], pinned: Sequence[Mapping[str, Any]]) -> Callable[[Cell], World]:
+    """What makes the world of a cell: its situation and the pinned row's tools, else the answers its rows recorded."""
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for row in pinned:
+        rows.setdefault(core_rows.task_id(row), []).append(row)
+    tools = {task: core_rows.tools(members[0]) or schemas for task, members in rows.items()}
+    recorded = {task: recorded_world(members) for task, members in rows.items() if not members[0].get("situation")}
+
+    def world(cell: Cell) -> World:
+        if cell.situation is None:
+            return recorded[cell.scenario_id]
+        return seeded_world(cell.situation, tools.get(cell.scenario_id, schemas))
+
+    return world
 
 
 def name_of(agent: Any) -> str:
