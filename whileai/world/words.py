@@ -87,13 +87,13 @@ PEOPLE = _list(
     "sales, my grandmother, my brother, our receptionist, my tutor"
 )
 EVENTS = _list(
-    "a train to catch, a flight this evening, a meeting, school pick-up, a dentist visit, a birthday party, a "
-    "client call, a move on Saturday, an audit, a wedding, a night shift, a board review, a delivery slot, a job "
-    "interview, a parents' evening, a stock count, a choir practice, a court date, a house viewing, a football "
-    "match"
+    "a train to catch, a flight, a meeting, school pick-up, a dentist visit, a birthday party, a client call, "
+    "a house move, an audit, a wedding, a night shift, a board review, a job interview, a parents' evening, "
+    "a stock count, choir practice, a court date, a house viewing, a football match, a driving test, a book club, "
+    "a piano lesson, a tax appointment, a school play, a site visit, an eye test, a team lunch, a haircut"
 )
 PLACES = _list(
-    "the bus, a noisy cafe, the warehouse, my car, a hospital waiting room, the airport, a building site, the "
-    "school gate, the back office, a hotel lobby, the market, a ferry, the garage, the front desk, the library, a "
-    "lift, the beach"
+    "on the bus, in a noisy cafe, at the warehouse, in my car, in a waiting room, at the airport, on a building site, "
+    "at the school gate, in the back office, in a hotel lobby, at the market, on a ferry, in the garage, "
+    "at the front desk, in the library, on the beach, on a night train, at the gym, in the laundrette, at the stadium"
 )
