@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections import Counter
@@ -98,10 +99,14 @@ def simulate(
     schemas = _schemas(tools, pinned)
     if pinned is None:
         grid = all_situations(schemas, seed)
-        bought = plans.buy(
-            grid, grid.pairwise, situations=situations, phrasings=phrasings, repeats=repeats or DEFAULT_REPEATS,
-            budget=budget, runs=runs,
-        )  # fmt: skip
+        amount: dict[str, Any] = {
+            "situations": situations,
+            "phrasings": phrasings,
+            "repeats": repeats or DEFAULT_REPEATS,
+            "runs": runs,
+        }
+        words = functools.partial(_words, schemas, seed)
+        bought = plans.buy(grid, grid.pairwise, words, budget=budget, **amount)
     else:
         bought = plans.pin(pinned, repeats=repeats, budget=budget, runs=runs)
     setting = _setting(as_agent(agent), schemas, _prompt(system_prompt, pinned), seed, advanced or {}, pinned or [])
@@ -109,6 +114,10 @@ def simulate(
     rows = run(bought, lambda owed: rollout(owed, setting), concurrency=concurrency, journal=journal)
     _warn(bought, rows)
     return Data(rows, plan=bought.text)
+
+
+def _words(schemas: list[dict[str, Any]], seed: int, situation: Mapping[str, Any], wording: int) -> str:
+    return phrasing(situation, schemas, wording, seed)
 
 
 def _refuse_unbuilt(simulator: object, mode: str, repeat_policy: str) -> None:
@@ -176,12 +185,8 @@ def _setting(
     max_turns = advanced.get("max_turns", 8)
     _check_numbers({"advanced max_turns": max_turns}, {}, seed)
     world = _worlds(schemas, pinned)
-
-    def words(cell: Cell) -> str:
-        return cell.text if cell.text is not None else phrasing(cell.situation or {}, schemas, cell.wording, seed)
-
     version = str(advanced.get("model_version", name_of(agent)))
-    return Setting(agent, schemas, system_prompt, words, world, seed, version, max_turns)
+    return Setting(agent, schemas, system_prompt, world, seed, version, max_turns)
 
 
 def _worlds(schemas: list[dict[str, Any]], pinned: Sequence[Mapping[str, Any]]) -> Callable[[Cell], World]:

@@ -12,7 +12,7 @@ from whileai.rollout.loop import Setting, rollout
 from whileai.rollout.plan import Cell, Owed
 
 TOOLS = [{"type": "function", "function": {"name": "get_order", "description": "", "parameters": {"type": "object"}}}]
-CELL = Cell("s1", {"stance": "plain"}, 2, (0, 1), None)
+CELL = Cell("s1", {"stance": "plain"}, 2, (0, 1), "Where is ORD-1?")
 
 
 class World:
@@ -47,9 +47,7 @@ def call(name="get_order", **arguments):
 
 
 def play(agent, *, world=None, index=0, run=1, **options):
-    setting = Setting(
-        agent, TOOLS, "Help.", lambda cell: "Where is ORD-1?", lambda cell: world or World(), 7, "v1", **options
-    )
+    setting = Setting(agent, TOOLS, "Help.", lambda cell: world or World(), 7, "v1", **options)
     return rollout(Owed(CELL, index, run), setting)
 
 

@@ -15,6 +15,10 @@ sizes = st.tuples(st.integers(1, 30), st.integers(1, 30)).map(lambda t: (max(t),
 small = st.integers(1, 4)
 
 
+def buy(every, pairwise, **options):
+    return plan.buy(every, pairwise, lambda s, w: f"ask {s['number']} in wording {w}", **options)
+
+
 def grid(n):
     return [{"tool": "get_order", "number": i} for i in range(n)]
 
@@ -25,9 +29,9 @@ def test_a_budget_is_spent_to_the_last_whole_ask_or_the_grid_is(size, phrasings,
     cost = repeats * runs
     if budget < cost:
         with pytest.raises(UsageError, match="does not buy one ask"):
-            plan.buy(grid(n), pairwise, phrasings=phrasings, repeats=repeats, budget=budget, runs=runs)
+            buy(grid(n), pairwise, phrasings=phrasings, repeats=repeats, budget=budget, runs=runs)
         return
-    bought = plan.buy(grid(n), pairwise, phrasings=phrasings, repeats=repeats, budget=budget, runs=runs)
+    bought = buy(grid(n), pairwise, phrasings=phrasings, repeats=repeats, budget=budget, runs=runs)
     rollouts = list(bought.owed())
     assert len(rollouts) == len(bought) <= budget
     assert bought.spent or budget - len(bought) < cost
@@ -38,14 +42,14 @@ def test_a_budget_is_spent_to_the_last_whole_ask_or_the_grid_is(size, phrasings,
 @given(sizes, small, st.integers(1, 150), st.integers(1, 150))
 def test_a_bigger_budget_begins_with_the_cells_of_a_smaller_one(size, phrasings, one, other):
     n, pairwise = size
-    little, big = (plan.buy(grid(n), pairwise, phrasings=phrasings, repeats=1, budget=b) for b in sorted((one, other)))
+    little, big = (buy(grid(n), pairwise, phrasings=phrasings, repeats=1, budget=b) for b in sorted((one, other)))
     assert big.cells[: len(little.cells)] == little.cells
 
 
 @given(sizes, small, small, small)
 def test_situations_phrasings_and_repeats_mean_exactly_what_they_say(size, phrasings, repeats, runs):
     n, pairwise = size
-    bought = plan.buy(grid(n), pairwise, situations=n, phrasings=phrasings, repeats=repeats, runs=runs)
+    bought = buy(grid(n), pairwise, situations=n, phrasings=phrasings, repeats=repeats, runs=runs)
     asks = {(c.situation["number"], c.wording) for c in bought.cells}
     assert asks == {(s, w) for s in range(n) for w in range(phrasings)}
     assert len(bought) == n * phrasings * repeats * runs
@@ -53,40 +57,40 @@ def test_situations_phrasings_and_repeats_mean_exactly_what_they_say(size, phras
 
 
 def test_every_situation_comes_once_then_further_wordings_then_situations_beyond_the_array():
-    bought = plan.buy(grid(4), 2, phrasings=3, repeats=1, budget=100)
+    bought = buy(grid(4), 2, phrasings=3, repeats=1, budget=100)
     order = [(c.situation["number"], c.wording) for c in bought.cells]
     assert order[:6] == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
     assert order[6:] == [(2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)]
 
 
 def test_a_budget_caps_the_situations_wanted():
-    bought = plan.buy(grid(20), 5, situations=10, phrasings=2, repeats=3, budget=31)
+    bought = buy(grid(20), 5, situations=10, phrasings=2, repeats=3, budget=31)
     assert [(c.situation["number"], c.wording) for c in bought.cells] == [(i, 0) for i in range(10)]
     assert bought.text.endswith("the budget is spent, 1 left over because an ask costs 3")
 
 
 def test_the_plan_says_in_one_line_what_was_bought_and_that_the_grid_is_spent():
-    spent = plan.buy(grid(6), 3, phrasings=2, repeats=4, budget=400)
+    spent = buy(grid(6), 3, phrasings=2, repeats=4, budget=400)
     assert re.fullmatch(
         r"plan: 48 rollouts = 12 asks x 4 tries, over 6 situations in up to 2 wordings; "
         r"the grid is spent \(6 situations x 2 wordings\), 352 rollouts of the budget are left over; raise .*",
         str(spent),
     )
-    exact = plan.buy(grid(6), 3, repeats=4, budget=8)
+    exact = buy(grid(6), 3, repeats=4, budget=8)
     assert (
         str(exact) == "plan: 8 rollouts = 2 asks x 4 tries, over 2 situations in up to 1 wording; the budget is spent"
     )
 
 
 def test_wanting_more_situations_than_the_tools_give_buys_all_and_says_so():
-    bought = plan.buy(grid(6), 3, situations=400, repeats=1)
+    bought = buy(grid(6), 3, situations=400, repeats=1)
     assert len(bought) == 6
     assert bought.spent
     assert "400 situations were wanted and these tools give 6" in bought.text
 
 
 def test_without_budget_and_situations_the_pairwise_array_is_bought():
-    assert len(plan.buy(grid(9), 5, repeats=2, phrasings=2)) == 20
+    assert len(buy(grid(9), 5, repeats=2, phrasings=2)) == 20
 
 
 def rows(*cells):
@@ -133,7 +137,7 @@ def test_pinning_nothing_silence_or_more_than_the_budget_is_refused():
 
 def test_equal_plans_have_equal_digests_and_others_do_not():
     digests = {
-        plan.buy(grid(5), 3, repeats=r, phrasings=p, budget=b, runs=n).digest
+        buy(grid(5), 3, repeats=r, phrasings=p, budget=b, runs=n).digest
         for r, p, b, n in [(1, 1, 4, 1), (1, 1, 4, 1), (2, 1, 4, 1), (1, 2, 4, 1), (1, 1, 5, 1), (1, 1, 4, 2)]
     }
     assert len(digests) == 5

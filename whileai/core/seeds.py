@@ -14,8 +14,12 @@ from typing import Any
 _MASK = (1 << 63) - 1
 
 
+# made once: json.dumps would build an encoder at every call, and every rollout draws several numbers
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str).encode
+
+
 def _canonical(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str).encode()
+    return _encode(value).encode()
 
 
 def integer(*parts: Any) -> int:

@@ -24,13 +24,12 @@ from whileai.world.answers import World
 class Setting:
     """What every rollout of a run has in common.
 
-    words: the first user message of a cell; world: what answers the calls in a cell; max_turns: assistant turns.
+    world: makes what answers the calls in a cell; max_turns: the most assistant turns of a conversation.
     """
 
     agent: Agent
     tools: list[dict[str, Any]]
     system_prompt: str | None
-    words: Callable[[Cell], str]
     world: Callable[[Cell], World]
     seed: int = 0
     model_version: str = ""
@@ -77,7 +76,7 @@ def rollout(owed: Owed, setting: Setting) -> Row:
 def _talk(talk: _Talk, cell: Cell, setting: Setting, seed: int) -> None:
     if setting.system_prompt:
         talk.messages.append({"role": "system", "content": setting.system_prompt})
-    talk.messages.append({"role": "user", "content": _on("situation", setting.words, cell)})
+    talk.messages.append({"role": "user", "content": cell.text})
     world = _on("world", setting.world, cell)
     for _ in range(setting.max_turns):
         shown = [dict(message) for message in talk.messages]
@@ -132,7 +131,7 @@ def _row(owed: Owed, setting: Setting, talk: _Talk, seed: int, error: dict[str, 
         "rollout_index": owed.rollout_index,
         "run": owed.run,
         "messages": talk.messages,
-        "prompt": core_rows.ask({"messages": talk.messages}),
+        "prompt": cell.text,
         "final_text": core_rows.final_text({"messages": talk.messages}),
         "steps": talk.steps,
         "system_prompt": setting.system_prompt,

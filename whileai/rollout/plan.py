@@ -7,7 +7,7 @@ wordings one after the other, then situations beyond the array, each in all its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -19,13 +19,13 @@ from whileai.world.situations import Situation, scenario_id
 
 
 class Cell(NamedTuple):
-    """One ask. `text` is the ask's words when an earlier run pins them, else None; `tries` are try numbers."""
+    """One ask: a situation in the words of `text`. `tries` are try numbers; a pinned ask may lack its situation."""
 
     scenario_id: str
     situation: Mapping[str, Any] | None
     wording: int
     tries: tuple[int, ...]
-    text: str | None = None
+    text: str
 
 
 class Owed(NamedTuple):
@@ -73,6 +73,7 @@ class Plan:
 def buy(
     grid: Sequence[Situation],
     pairwise: int,
+    words: Callable[[Situation, int], str],
     *,
     situations: int | None = None,
     phrasings: int = 1,
@@ -80,7 +81,8 @@ def buy(
     budget: int | None = None,
     runs: int = 1,
 ) -> Plan:
-    """Choose the cells. `grid` holds every situation there is, its first `pairwise` ones the pairwise array.
+    """Choose the cells. `grid` holds every situation there is, its first `pairwise` ones the pairwise array;
+    `words` puts a situation into its n-th wording.
 
     situations: exactly that many, each in `phrasings` wordings, each tried `repeats` times, in `runs` passes;
     left out, as many as the budget buys (without a budget: the pairwise array).
@@ -97,8 +99,9 @@ def buy(
         )
     tries = tuple(range(repeats))
     chosen = list(islice(_ordered(first, total, phrasings), limit))
-    ids: dict[int, str] = {i: scenario_id(grid[i]) for i in dict.fromkeys(i for i, _ in chosen)}
-    cells = tuple(Cell(ids[i], grid[i], wording, tries) for i, wording in chosen)
+    used = {i: grid[i] for i, _ in chosen}
+    ids = {i: scenario_id(situation) for i, situation in used.items()}
+    cells = tuple(Cell(ids[i], used[i], w, tries, words(used[i], w)) for i, w in chosen)
     spent = situations is not None and situations > len(grid) if budget is None else limit < budget // cost
     sentence = _bought(cells, repeats, runs) + "; " + _left(budget, limit, cost, spent, (situations, total, phrasings))
     return Plan(cells, runs, sentence, spent)
