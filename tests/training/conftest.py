@@ -14,8 +14,10 @@ torch = pytest.importorskip("torch", reason="the extra `train` is not installed"
 import tiny_task  # noqa: E402
 
 from whileai.core.files import write_jsonl  # noqa: E402
+from whileai.grading.health import GradingWarning  # noqa: E402
 from whileai.models.tiny import make_tiny  # noqa: E402
 from whileai.training.config import SFT, Sampling  # noqa: E402
+from whileai.training.job import TrainReport, train  # noqa: E402
 
 SAMPLING = Sampling(max_new_tokens=40)
 
@@ -49,17 +51,18 @@ def tiny_config(model: Path, **changes: Any) -> SFT:
 
 
 @pytest.fixture(scope="session")
-def trained_run(untrained: Path, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
+def trained_run(untrained: Path, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> TrainReport:
     """A whole training job on the tiny model: one base pass, training, one trained pass."""
-    from whileai.training.job import train
-
     out = tmp_path_factory.mktemp("runs") / "tiny"
-    return train(
-        *files,
-        config=tiny_config(untrained),
-        out=out,
-        judge=tiny_task.judge,
-        sampling=SAMPLING,
-        base_passes=2,
-        say=lambda _: None,
-    )
+    with pytest.warns(
+        GradingWarning, match="scored all 120 rows 0"
+    ):  # an untrained model knows nothing, and is called out
+        return train(
+            *files,
+            config=tiny_config(untrained),
+            out=out,
+            judge=tiny_task.judge,
+            sampling=SAMPLING,
+            base_passes=2,
+            say=lambda _: None,
+        )

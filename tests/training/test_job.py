@@ -22,6 +22,8 @@ from whileai.training.evaluation import evaluate
 from whileai.training.job import TrainReport, train
 from whileai.training.records import read_records, refuse_held_out
 
+pytestmark = pytest.mark.filterwarnings("ignore::whileai.grading.health.GradingWarning")
+
 
 def arm(report: TrainReport, version: str, run: int = 1) -> list[dict[str, Any]]:
     rows = load_jsonl(str(report.holdout_rows))
@@ -34,13 +36,17 @@ def test_training_moves_the_held_out_score(trained_run: TrainReport) -> None:
     assert result.delta > 0.5
 
 
-def test_an_untrained_copy_gets_no_difference(untrained: Path, files: tuple[Path, Path], trained_run: TrainReport) -> None:
+def test_an_untrained_copy_gets_no_difference(
+    untrained: Path, files: tuple[Path, Path], trained_run: TrainReport
+) -> None:
     copy = evaluate(str(untrained), files[1], judge=tiny_task.judge, sampling=SAMPLING, seed=7, model_version="copy")
     result = wai.compare(arm(trained_run, "base"), copy)
     assert result.verdict == "NO DIFFERENCE"
 
 
-def test_the_same_model_and_seed_give_the_same_rows(untrained: Path, files: tuple[Path, Path], trained_run: TrainReport) -> None:
+def test_the_same_model_and_seed_give_the_same_rows(
+    untrained: Path, files: tuple[Path, Path], trained_run: TrainReport
+) -> None:
     again = evaluate(str(untrained), files[1], judge=tiny_task.judge, sampling=SAMPLING, seed=1, model_version="base")
     assert json.loads(json.dumps(again)) == arm(trained_run, "base")
 
@@ -54,7 +60,9 @@ def test_a_trained_models_tool_call_is_answered_by_its_tasks_world(trained_run: 
 
 def test_the_ledger_has_the_lines_of_a_run(trained_run: TrainReport) -> None:
     text = str(trained_run)
-    assert "150 rows from train.jsonl, 30 held-out asks from holdout.jsonl; 160 steps is 17.1 passes over the rows" in text
+    assert (
+        "150 rows from train.jsonl, 30 held-out asks from holdout.jsonl; 160 steps is 17.1 passes over the rows" in text
+    )
     assert "150 training rows rendered; the longest is" in text
     assert "30 held-out asks over 30 tasks" in text
     assert "base pass 2 (seed 2): 120 rows in" in text
@@ -73,10 +81,14 @@ def test_the_run_folder_says_what_made_it(trained_run: TrainReport) -> None:
     assert losses[-1] < losses[0] / 10
 
 
-def test_a_finished_run_is_read_not_repeated(trained_run: TrainReport, untrained: Path, files: tuple[Path, Path]) -> None:
+def test_a_finished_run_is_read_not_repeated(
+    trained_run: TrainReport, untrained: Path, files: tuple[Path, Path]
+) -> None:
     before = {p: p.stat().st_mtime_ns for p in Path(trained_run.run).rglob("*.safetensors")}
     config = tiny_config(untrained)
-    again = train(*files, config=config, out=trained_run.run, judge=tiny_task.judge, sampling=SAMPLING, base_passes=2, say=str)
+    again = train(
+        *files, config=config, out=trained_run.run, judge=tiny_task.judge, sampling=SAMPLING, base_passes=2, say=str
+    )
     assert again == trained_run
     assert before == {p: p.stat().st_mtime_ns for p in Path(trained_run.run).rglob("*.safetensors")}
 
@@ -129,7 +141,9 @@ def test_a_run_killed_in_training_ends_as_an_uninterrupted_one(
     assert load_jsonl(killed / "holdout_rows.jsonl") == load_jsonl(whole / "holdout_rows.jsonl")
 
 
-def test_a_held_out_ask_in_the_training_file_is_refused(untrained: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_held_out_ask_in_the_training_file_is_refused(
+    untrained: Path, files: tuple[Path, Path], tmp_path: Path
+) -> None:
     leaking = [*load_jsonl(files[0])[:5], load_jsonl(files[1])[0]]
     write_jsonl(tmp_path / "train.jsonl", leaking)
     with pytest.raises(InputError, match=r"1 training rows ask what a held-out task .*\(rows 6\)"):
@@ -143,7 +157,9 @@ def test_case_and_spaces_do_not_hide_a_leak() -> None:
         refuse_held_out(read_records([row]), ["  where IS\nORD-12? "], "holdout.jsonl")
 
 
-def test_a_row_longer_than_max_length_is_refused_not_cut(untrained: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_row_longer_than_max_length_is_refused_not_cut(
+    untrained: Path, files: tuple[Path, Path], tmp_path: Path
+) -> None:
     with pytest.raises(RowError, match=r"row 1: it is \d+ tokens long and max_length is 40"):
         train(files[0], config=tiny_config(untrained, max_length=40), out=tmp_path / "run")
 

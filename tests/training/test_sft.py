@@ -57,7 +57,9 @@ def test_changing_a_masked_token_label_changes_nothing_and_padding_is_not_traine
     assert float(padded - other) == pytest.approx(float(alone) * short.trained, rel=1e-4)
 
 
-def test_a_lora_adapter_learns_saves_and_loads_on_its_base_only(untrained: Path, trained_run: Any, tmp_path: Path) -> None:
+def test_a_lora_adapter_learns_saves_and_loads_on_its_base_only(
+    untrained: Path, trained_run: Any, tmp_path: Path
+) -> None:
     local, chat, rows = loaded(untrained)
     config = tiny_config(untrained, lora_rank=8, steps=12, batch_size=8)
     done = sft(local, chat, rows, config, tmp_path)
@@ -84,7 +86,9 @@ def test_the_same_seed_trains_the_same_weights(untrained: Path, tmp_path: Path) 
     assert losses[0] == losses[1]
 
 
-def test_a_loss_that_is_not_a_number_stops_with_the_step_and_keeps_the_checkpoint(untrained: Path, tmp_path: Path) -> None:
+def test_a_loss_that_is_not_a_number_stops_with_the_step_and_keeps_the_checkpoint(
+    untrained: Path, tmp_path: Path
+) -> None:
     local, chat, rows = loaded(untrained)
     config = tiny_config(untrained, steps=4, save_every=2)
     steps = 0

@@ -27,8 +27,8 @@ class Slots:
         new = key.shape[2]
         if layer_idx == len(self.keys):
             shape = (key.shape[0], key.shape[1], self.capacity, key.shape[3])
-            self.keys.append(key.new_zeros(shape))
-            self.values.append(value.new_zeros(shape))
+            self.keys.append(key.new_empty(shape))
+            self.values.append(value.new_empty(shape))
             self.rows = key.shape[0]
         end = self.length + new
         keys, values = self.keys[layer_idx], self.values[layer_idx]
@@ -55,7 +55,7 @@ class Slots:
         twin.length, twin.rows = self.length, int(index.shape[0])
         for source, target in ((self.keys, twin.keys), (self.values, twin.values)):
             for tensor in source:
-                grown = tensor.new_zeros((twin.rows, tensor.shape[1], capacity, tensor.shape[3]))
+                grown = tensor.new_empty((twin.rows, tensor.shape[1], capacity, tensor.shape[3]))
                 grown[:, :, : self.length] = tensor[:, :, : self.length].index_select(0, index)
                 target.append(grown)
         return twin

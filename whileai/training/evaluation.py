@@ -110,8 +110,8 @@ def evaluate(
     With `judge` the rows come back graded. Raises InputError for an unknown model or empty held-out set.
     """
     settings = sampling or Sampling()
-    local = model if isinstance(model, LocalModel) else load(model, adapter=adapter)
     asks = _as_asks(holdout, system_prompt, tools)
+    local = model if isinstance(model, LocalModel) else load(model, adapter=adapter)
     chat = ChatFormat(local.tokenizer)
     version = model_version or ("trained" if local.adapter else "base")
     episodes = [_Episode(ask, index, list(ask.messages)) for ask in asks for index in range(tries)]
