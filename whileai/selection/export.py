@@ -182,7 +182,8 @@ def _check(data: bytes, sources: Sequence[Any]) -> None:
 
 def lost(row: Mapping[str, Any], line: Line) -> str | None:
     """A call, result or answer of the row that its line does not hold, or None; both are read by the accessors."""
-    whole = [m for part in ("messages", "prompt", "chosen", "rejected") for m in row.get(part) or []]
+    parts = [row.get(part) or [] for part in ("messages", "prompt", "chosen", "rejected")]
+    whole = [m for part in parts if not isinstance(part, str) for m in part]  # a rollout's prompt is its ask's text
     return next(iter(Counter(_parts(whole)) - Counter(_parts(_messages(line)))), None)
 
 
