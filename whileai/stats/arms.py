@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -30,10 +30,6 @@ class Arm:
     def passes(self) -> int:
         return len(self.rows)
 
-    def all_rows(self) -> Iterator[Mapping[str, Any]]:
-        for rows in self.rows:
-            yield from rows
-
     def binary(self) -> bool:
         return all(found.binary() for found in self.found)
 
@@ -51,7 +47,7 @@ class Arm:
     def only(self, kept: Sequence[np.ndarray[tuple[int], np.dtype[np.bool_]]]) -> Arm:
         """The same arm with only the rows marked in each pass; every task stays known, some with no row."""
         pairs = zip(self.found, kept, strict=True)
-        return replace(self, found=[Columns(c.tasks, c.task[m], c.reward[m], c.ask[m]) for c, m in pairs])
+        return replace(self, found=[Columns(c.tasks, c.task[m], c.reward[m]) for c, m in pairs])
 
     def _sources(self) -> list[str]:
         return [self.name] if self.passes == 1 else [f"{self.name}, pass {i + 1}" for i in range(self.passes)]
@@ -83,6 +79,9 @@ class Shared:
 
 def shared_tasks(before: Arm, after: Arm, allow_partial: bool) -> Shared:
     """The tasks every pass has. Raises TasksDiffer when passes have others, unless `allow_partial`."""
+    tasks = before.found[0].tasks
+    if all(found.tasks == tasks for found in (*before.found, *after.found)):
+        return Shared(tasks, 1.0)
     sets = [set(found.tasks) for found in (*before.found, *after.found)]
     common, every = set.intersection(*sets), set.union(*sets)
     if common == every:

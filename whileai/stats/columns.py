@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ Rows = Iterable[Mapping[str, Any]]
 Label = str | Callable[[Mapping[str, Any]], Any]
 
 _PIECE = 65_536
-_TRY_KEYS = ("wording", "rollout_index", "run", "seed")
+_FINER = ("wording", "run", "seed")  # what can tell two rows of one task and one rollout_index apart
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,11 @@ class Columns:
     """One pass over some tasks, as columns of equal length.
 
     task: code of the row's task, an index into `tasks`. reward: the score, NaN when the row was not scored.
-    ask: code of the (task, wording) pair, so that repeats of one wording can be told from another wording.
     """
 
     tasks: list[str]
     task: Codes
     reward: Floats
-    ask: Codes
 
     def __len__(self) -> int:
         return int(self.task.size)
@@ -58,22 +57,21 @@ class Columns:
         if threshold is None:
             return self
         passed = np.where(self.answered, (self.reward >= threshold).astype(float), np.nan)
-        return Columns(self.tasks, self.task, passed, self.ask)
+        return Columns(self.tasks, self.task, passed)
 
 
-class Coder:
+class Coder(dict[Any, int]):
     """Gives every distinct label a number, in order of appearance, across pieces."""
 
-    def __init__(self) -> None:
-        self.index: dict[Any, int] = {}
+    def __missing__(self, label: Any) -> int:
+        self[label] = number = len(self)
+        return number
 
     def codes(self, labels: Sequence[Any]) -> Codes:
-        index = self.index
+        """(labels,) their numbers; a label that cannot be a key, such as a list, counts by its text."""
         try:
-            for label in dict.fromkeys(labels):
-                index.setdefault(label, len(index))
-            return np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
-        except TypeError:  # a dict or a list as a label
+            return np.fromiter(map(self.__getitem__, labels), np.int64, len(labels))
+        except TypeError:
             return self.codes([repr(label) for label in labels])
 
 
@@ -84,19 +82,24 @@ def columns(rows: Rows, *, value: str | None = None, source: str = "") -> Column
     Raises InputError for no rows, a row that is not a mapping or has no task, a score that is text or infinite, and a
     try that stands twice.
     """
-    tasks, tries, asks = Coder(), _Tries(), Coder()
+    tasks, tries = Coder(), Tries(rows if isinstance(rows, Sequence) else None)
     codes: list[Codes] = []
     rewards: list[Floats] = []
-    ask_codes: list[Codes] = []
     for first, piece in _pieces(rows):
         _check_mappings(piece, first, source)
         codes.append(tasks.codes(_task_ids(piece)))
         rewards.append(_scores(piece, value, first, source))
-        ask_codes.append(tries.add(piece, codes[-1], asks))
+        tries.note(piece)
     if not codes:
-        raise InputError(f"{_named(source)}there are no rows, so there is nothing to measure")
-    found = Columns(list(tasks.index), np.concatenate(codes), np.concatenate(rewards), np.concatenate(ask_codes))
-    tries.refuse_repeats(found, rows if isinstance(rows, Sequence) else None, source)
+        raise InputError(f"{named(source)}there are no rows, so there is nothing to measure")
+    found = Columns(list(tasks), np.concatenate(codes), np.concatenate(rewards))
+    copies = tries.copies(found.task)
+    if copies.size:
+        raise InputError(
+            f"{named(source)}{copies.size} rows repeat a try that is already there (first: row {copies[0] + 1}, of"
+            f" task {found.tasks[int(found.task[copies[0]])]!r}), and a try counted twice makes the interval too"
+            " narrow; drop the copies, or number the tries in rollout_index and the passes in run"
+        )
     return found
 
 
@@ -105,7 +108,7 @@ def scored(rows: Rows, *, threshold: float | None = None, value: str | None = No
     found = columns(rows, value=value, source=source)
     if not found.answered.any():
         what = value or "reward"
-        raise InputError(f"{_named(source)}none of the {len(found)} rows has a {what}; grade the rows first")
+        raise InputError(f"{named(source)}none of the {len(found)} rows has a {what}; grade the rows first")
     return found.reaching(threshold)
 
 
@@ -131,6 +134,11 @@ def task_labels(rows: Sequence[Mapping[str, Any]], found: Columns, by: Label) ->
     return per_task
 
 
+def asks(rows: Sequence[Mapping[str, Any]], found: Columns) -> Codes:
+    """(rows,) code of the (task, wording) pair of every row, so that repeats of one wording stand together."""
+    return Coder().codes(list(zip(found.task.tolist(), [row.get("wording") for row in rows], strict=True)))
+
+
 def _pieces(rows: Rows) -> Iterator[tuple[int, Sequence[Any]]]:
     """(number of the piece's first row, piece)."""
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
@@ -141,22 +149,30 @@ def _pieces(rows: Rows) -> Iterator[tuple[int, Sequence[Any]]]:
         first += len(piece)
 
 
+def values(piece: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
+    """The value of every row under `key`, None where it has none."""
+    try:
+        return list(map(itemgetter(key), piece))
+    except KeyError:
+        return [row.get(key) for row in piece]
+
+
 def _check_mappings(piece: Sequence[Any], first: int, source: str) -> None:
     if set(map(type, piece)) == {dict}:
         return
     for number, row in enumerate(piece, first):
         if not isinstance(row, Mapping):
-            raise InputError(f"{_named(source)}row {number} is a {type(row).__name__}, not a row (a dict)")
+            raise InputError(f"{named(source)}row {number} is a {type(row).__name__}, not a row (a dict)")
 
 
 def _task_ids(piece: Sequence[Mapping[str, Any]]) -> list[Any]:
-    ids = [row.get("scenario_id") for row in piece]
+    ids = values(piece, "scenario_id")
     return ids if set(map(type, ids)) == {str} else [core_rows.task_id(row) for row in piece]
 
 
 def _scores(piece: Sequence[Mapping[str, Any]], value: str | None, first: int, source: str) -> Floats:
     key = value or "reward"
-    raw = [row.get(key) for row in piece]
+    raw = values(piece, key)
     if set(map(type, raw)) <= {float, int, bool, type(None)}:
         found = np.array(raw, dtype=np.float64)
         if not np.isinf(found).any():
@@ -169,59 +185,67 @@ def _score(raw: Any, number: int, key: str, source: str) -> float | None:
         return core_rows.reward({"reward": raw})
     except InputError as error:
         text = str(error).replace("a reward", f"its {key}", 1)
-        raise InputError(f"{_named(source)}row {number}: {text}") from None
+        raise InputError(f"{named(source)}row {number}: {text}") from None
 
 
-class _Tries:
-    """Which try of which ask every row is, to refuse one that stands twice: copies make every interval too narrow."""
+class Tries:
+    """Which try of which ask every row is, to find one that stands twice.
 
-    def __init__(self) -> None:
-        self.coders = {name: Coder() for name in _TRY_KEYS}
-        self.codes: dict[str, list[Codes]] = {name: [] for name in _TRY_KEYS}
+    The finer numbers are read only for the rows that need them, which for a sequence is when all rows have been seen.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]] | None) -> None:
+        self.rows = rows
+        self.index: list[Codes] = []
         self.numbered = True
+        self.finer: dict[str, list[Any]] = {} if rows is not None else {name: [] for name in _FINER}
 
-    def add(self, piece: Sequence[Mapping[str, Any]], task: Codes, asks: Coder) -> Codes:
-        """Note the tries of a piece; returns the ask codes of its rows."""
-        for name in _TRY_KEYS:
-            found = [row.get(name) for row in piece]
-            if name == "rollout_index" and None in found:
-                self.numbered = False
-            self.codes[name].append(self.coders[name].codes(found).astype(np.int32))
-        wording = self.codes["wording"][-1].astype(np.int64)
-        return wording * (1 << 32) + task if wording.any() else task
+    def note(self, piece: Sequence[Mapping[str, Any]]) -> None:
+        """Take down the tries of the next rows."""
+        index = values(piece, "rollout_index")
+        if not self.numbered or set(map(type, index)) != {int}:
+            self.numbered = self.numbered and None not in index
+            index = [hash(number) for number in index] if self.numbered else []
+        self.index.append(np.array(index, dtype=np.int64))
+        for name, found in self.finer.items():
+            found.extend(values(piece, name))
 
-    def refuse_repeats(self, found: Columns, rows: Sequence[Mapping[str, Any]] | None, source: str) -> None:
-        """Raise InputError when two rows are the same try of the same ask in the same pass.
+    def copies(self, task: Codes) -> Codes:
+        """Positions of rows that are the same try of the same ask in the same pass as a row before them.
 
-        rows: when at hand, rows that share their numbers but not their messages are told apart by these.
+        Rows at hand that share all their numbers but not their messages were only numbered badly, and are no copies.
         """
         if not self.numbered:
+            return np.empty(0, np.int64)
+        suspects = np.flatnonzero(_shared(task, np.concatenate(self.index)))
+        if not suspects.size:
+            return suspects
+        index = np.concatenate(self.index)[suspects].tolist()
+        names = list(zip(task[suspects].tolist(), index, *self._finer(suspects.tolist()), strict=True))
+        first: dict[Any, int] = {}
+        for place, name in zip(suspects.tolist(), names, strict=True):
+            first.setdefault(name, place)
+        return np.array([p for p, name in zip(suspects.tolist(), names, strict=True) if first[name] != p], np.int64)
+
+    def _finer(self, places: list[int]) -> Iterator[list[str]]:
+        if self.rows is None:
+            yield from ([repr(self.finer[name][place]) for place in places] for name in _FINER)
             return
-        key = found.task.copy()
-        for name in _TRY_KEYS:
-            key = key * len(self.coders[name].index) + np.concatenate(self.codes[name])
-        ordered = np.sort(key)
-        shared = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-        if not shared.size:
-            return
-        suspects = np.flatnonzero(np.isin(key, shared))
-        names = [(int(key[i]), None if rows is None else repr(rows[i].get("messages"))) for i in suspects.tolist()]
-        copies = [i for i, name in zip(suspects.tolist(), _repeats(names), strict=True) if name]
-        if copies:
-            raise InputError(
-                f"{_named(source)}{len(copies)} rows repeat a try that is already there (first: row {copies[0] + 1}, of"
-                f" task {found.tasks[int(found.task[copies[0]])]!r}), and a try counted twice makes the interval too"
-                " narrow; drop the copies, or number the tries in rollout_index and the passes in run"
-            )
+        rows = self.rows
+        yield from ([repr(rows[place].get(name)) for place in places] for name in (*_FINER, "messages"))
 
 
-def _repeats(names: Iterable[Any]) -> Iterator[bool]:
-    """Whether each name was there before."""
-    seen: set[Any] = set()
-    for name in names:
-        yield name in seen
-        seen.add(name)
+def _shared(task: Codes, index: Codes) -> NDArray[np.bool_]:
+    """Whether each (task, index) pair occurs more than once."""
+    width = int(index.max()) - int(index.min()) + 1
+    if width * (int(task.max()) + 1) <= 16 * task.size + 1024:
+        key = task * width + (index - index.min())
+        return np.bincount(key)[key] > 1
+    _, inverse, counts = np.unique(np.stack([task, index]), axis=1, return_inverse=True, return_counts=True)
+    repeated: NDArray[np.bool_] = (counts > 1)[inverse.ravel()]
+    return repeated
 
 
-def _named(source: str) -> str:
+def named(source: str) -> str:
+    """The prefix of an error about `source`."""
     return f"{source}: " if source else ""

@@ -22,7 +22,7 @@ from whileai.stats.arms import (
     shared_tasks,
     slices_of,
 )
-from whileai.stats.columns import Label
+from whileai.stats.columns import Label, asks
 from whileai.stats.doubts import sampling_differences
 from whileai.stats.floors import KINDS, Floor, Reruns, from_passes, from_scalars, literal, moderated
 from whileai.stats.guards import REGRESSED, Guard, check_margins, guarded
@@ -199,7 +199,7 @@ def _set_up(
         floor,
         (None, None),
     )
-    setup.notes.extend(sampling_differences(list(one.all_rows()), list(other.all_rows())))
+    setup.notes.extend(sampling_differences(one.rows, other.rows))
     return setup
 
 
@@ -233,7 +233,8 @@ def _noise(setup: _Setup, metric: str) -> tuple[Floor | None, RunVariance]:
 def _reruns(setup: _Setup, metric: str, scalars: bool) -> Reruns | None:
     n = setup.before.passes, setup.after.passes
     if scalars:
-        v0 = sampling_variance(setup.before.found[0]) if metric == "pass_at_1" else None
+        first = setup.before.found[0]
+        v0 = sampling_variance(first, asks(setup.before.rows[0], first)) if metric == "pass_at_1" else None
         return from_scalars(*setup.given, v0, *n)
     parts = [_components(t, metric, setup.k) for t in (setup.one, setup.other) if t.n.shape[0] > 1]
     found = [p for p in parts if p is not None]
@@ -257,7 +258,7 @@ def _with_answers(setup: _Setup, main: Pair, bar: Floor | None, ruling: Ruling) 
     worst = setup.paired(setup.target, filled(setup.one, high), filled(setup.other, low), main.run)
     shares = replace(shares, as_zero=zero.result if zero else None, worst_case=worst.result if worst else None)
     if ruling.verdict in (PASS, WORSE) and not (worst and clears(worst, bar, ruling.verdict)):
-        ruling = withheld(ruling, f"{ruling.verdict} withheld: {threatened(shares, worst)}")
+        ruling = withheld(ruling, threatened(shares, worst))
     return shares, ruling
 
 
@@ -315,6 +316,8 @@ def _warnings(setup: _Setup, main: Pair, bar: Floor | None) -> list[str]:
         notes.append(
             f"every row of both arms scored {next(iter(rewards))[0]:g}; check that the judge can tell good from bad"
         )
+    if setup.reach > 1:
+        notes.append("rewards lie outside [0, 1], so the rule for equal differences leans on the range seen")
     if setup.shared.share < 1:
         notes.append(
             f"partial: {len(setup.shared.tasks)} shared tasks, {setup.shared.share:.1%} of all, stand for the rest"

@@ -17,10 +17,18 @@ _EXPECTED_TO_DIFFER = ("seed",)
 
 def same_rewards(passes: Sequence[Columns]) -> bool:
     """Whether all passes give every task the same number of tries and the same total reward."""
-    if any(set(found.tasks) != set(passes[0].tasks) for found in passes[1:]):
+    first = passes[0]
+    if any(len(found) != len(first) or not _near(found, first) for found in passes[1:]):
+        return False
+    if any(set(found.tasks) != set(first.tasks) for found in passes[1:]):
         return False
     counts = aligned(passes, passes[0].tasks)
     return bool(np.all(counts.n == counts.n[0]) and np.all(counts.total == counts.total[0]))
+
+
+def _near(one: Columns, other: Columns) -> bool:
+    """Whether the sums of rewards agree, rounding aside: a quick no for most passes."""
+    return bool(np.isclose(np.nansum(one.reward), np.nansum(other.reward)))
 
 
 def same_rows(one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
@@ -41,7 +49,10 @@ def _place(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (core_rows.task_id(row), *(str(row.get(name)) for name in names), repr(row.get("messages")))
 
 
-def sampling_differences(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
+Rows = Sequence[Mapping[str, Any]]
+
+
+def sampling_differences(before: Sequence[Rows], after: Sequence[Rows]) -> list[str]:
     """One sentence per setting in `row["sampling"]` that differs between the arms; seeds may differ."""
     one, other = _settings(before), _settings(after)
     if not one or not other:
@@ -55,10 +66,10 @@ def sampling_differences(before: Sequence[Mapping[str, Any]], after: Sequence[Ma
     ]
 
 
-def _settings(rows: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
-    """Every sampling setting with the values it took, from at most a few thousand rows spread over the list."""
+def _settings(passes: Sequence[Rows]) -> dict[str, set[str]]:
+    """Every sampling setting with the values it took, from at most a few thousand rows of each pass."""
     found: dict[str, set[str]] = {}
-    for row in rows[:: max(1, len(rows) // _LOOKED_AT)]:
+    for row in (row for rows in passes for row in rows[:: max(1, len(rows) // _LOOKED_AT)]):
         for name, value in (row.get("sampling") or {}).items():
             found.setdefault(str(name), set()).add(repr(value))
     return found

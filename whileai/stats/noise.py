@@ -17,7 +17,7 @@ from whileai.core.results import Result
 from whileai.stats import text
 from whileai.stats.columns import Columns, Rows, scored
 from whileai.stats.doubts import same_rewards
-from whileai.stats.intervals import Floats
+from whileai.stats.intervals import Codes, Floats
 from whileai.stats.tables import METRICS, aligned, smallest_group
 
 
@@ -59,7 +59,7 @@ def combined(parts: Sequence[Components]) -> Components:
     return Components(run_var, sampling, df, sum(p.df_rest for p in parts), min(p.n_tasks for p in parts))
 
 
-def sampling_variance(found: Columns) -> float | None:
+def sampling_variance(found: Columns, ask_codes: Codes | None = None) -> float | None:
     """v0 from one run's repeats: the variance of its mean over tasks that comes from sampling the tries.
 
     (1/T^2) sum over asks of n_w s_w^2 / n_i^2, where ask w of task i has n_w scored tries. An ask with a single try
@@ -67,7 +67,8 @@ def sampling_variance(found: Columns) -> float | None:
     """
     answered = found.answered
     task, reward = found.task[answered], found.reward[answered]
-    _, ask, size = np.unique(found.ask[answered], return_inverse=True, return_counts=True)
+    ask_codes = found.task if ask_codes is None else ask_codes
+    _, ask, size = np.unique(ask_codes[answered], return_inverse=True, return_counts=True)
     if size.max(initial=0) < 2:
         return None
     mean = np.bincount(ask, weights=reward) / size

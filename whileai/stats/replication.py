@@ -103,6 +103,7 @@ def _pairs(before: Any, after: Sequence[Passes] | None) -> list[tuple[Passes, Pa
             raise UsageError("replicate needs before and a list of after arms, or one list of (before, after) tuples")
         return found
     arms = list(after)
+    before = before if isinstance(before, Sequence) else list(before)
     if not arms or isinstance(arms[0], dict):
         raise UsageError("replicate needs a list of arms as its second argument, one per training run")
     return [(before, arm) for arm in arms]

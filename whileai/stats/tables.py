@@ -67,7 +67,7 @@ def aligned(passes: Sequence[Columns], tasks: Sequence[str]) -> Table:
 
 
 def _reordered(counts: Table, have: Sequence[str], want: Sequence[str]) -> Table:
-    if list(have) == list(want):
+    if have is want or have == want:
         return counts
     index = {task: position for position, task in enumerate(have)}
     where = np.array([index.get(task, -1) for task in want], dtype=np.int64)

@@ -67,7 +67,8 @@ def clears(pair: Pair, floor: Floor | None, verdict: str) -> bool:
 
 def withheld(ruling: Ruling, reason: str) -> Ruling:
     """The ruling with its verdict refused for `reason`."""
-    return replace(ruling, verdict=NO_VERDICT, label=f"{ruling.verdict} withheld", evidence=(reason, *ruling.evidence))
+    sentence = f"{ruling.verdict} withheld: {reason}"
+    return replace(ruling, verdict=NO_VERDICT, label=f"{ruling.verdict} withheld", evidence=(sentence,))
 
 
 def _numbers(pair: Pair, scale: Scale) -> Ruling:
@@ -85,9 +86,7 @@ def _moved(pair: Pair, base: Ruling, scale: Scale) -> Ruling:
     if d.lo is not None and d.lo > 0:
         small = d.hi is not None and d.hi < scale.sesoi
         label = f"moved, but by less than {scale.sesoi:g}" if small else "moved, unreplicated"
-        advice = (
-            "one training run is one training run; train again with another seed and replicate() before telling anyone"
-        )
+        advice = "it moved once; train again with another seed, and replicate() both runs, before telling anyone"
         return replace(base, verdict=PASS, label=label, evidence=(f"{label}: {advice}",))
     return replace(
         base, verdict=WORSE, label="fell", evidence=(f"the score fell: a loss of at least {-(d.hi or 0):.2f} is shown",)
