@@ -8,8 +8,19 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.statistics.populations import FINEST, HARD_NULLS, ICCS, RATES, TASKS, TRIES, Counts, Floats, Population
-from benchmarks.statistics.populations import one_pass, pooled
+from benchmarks.statistics.populations import (
+    FINEST,
+    HARD_NULLS,
+    ICCS,
+    RATES,
+    TASKS,
+    TRIES,
+    Counts,
+    Floats,
+    Population,
+    one_pass,
+    pooled,
+)
 from benchmarks.statistics.vectors import Ends, literal_floor, moderated, paired_t, percentile, plain_t, score, spreads
 from whileai.core.seeds import integer
 

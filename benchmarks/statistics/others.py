@@ -143,7 +143,10 @@ def sizes(datasets: int) -> list[Sized]:
     """Power of the paired t at the sizes `holdout_size` gives, in the populations they are meant for."""
     rng = generator("sizes")
     plain, spread_out = holdout_size(0.1), holdout_size(0.1, icc=0.3)
-    assert plain.n_tasks and plain.n_tasks_t and plain.n_concentrated and spread_out.n_tasks_t
+    assert plain.n_tasks
+    assert plain.n_tasks_t
+    assert plain.n_concentrated
+    assert spread_out.n_tasks_t
     even, few = np.full((datasets, 1), 0.6), 0.1 / 0.4
     found = []
     for name, n in (("n_tasks", plain.n_tasks), ("n_tasks_t", plain.n_tasks_t)):

@@ -1,4 +1,4 @@
-"""Where the simulated evals come from: tasks with their own pass rates, tries of each, and passes that shift as a whole.
+"""Where the simulated evals come from: tasks with their own pass rates, tries of each, passes that shift as a whole.
 
 A dataset is n tasks. Task i passes at rate p_i ~ Beta with mean `rate` and intraclass correlation `icc` (the share of
 the rewards' variance that lies between tasks). All arrays are (datasets, tasks).
@@ -46,7 +46,8 @@ class Population:
 
     def at_least_once(self, k: int) -> float:
         """E[1 - (1 - p)^k], what pass@k estimates."""
-        return 1 - _rising(*reversed(self.shape), k)
+        a, b = self.shape
+        return 1 - _rising(b, a, k)
 
     def gain(self, size: float = 0.1) -> float:
         """The true gain `improved` gives: `size`, but never more than half of what is left above the rate."""
@@ -57,7 +58,7 @@ class Population:
         return p + (1 - p) * self.gain() / (1 - self.rate)
 
     def swing(self) -> float:
-        """Standard deviation of a pass's swing that moves its mean by RUN_SHIFT, or as far as tasks near 0 and 1 can."""
+        """Standard deviation of a pass's swing: moves its mean by RUN_SHIFT, or as far as tasks near 0 and 1 go."""
         return min(LARGEST_SWING, RUN_SHIFT / (4 * self.rate * (1 - self.rate) * (1 - self.icc)))
 
     def run_std(self) -> float:

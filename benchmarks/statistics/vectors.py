@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri, stdtrit
 
@@ -38,8 +39,9 @@ class Ends:
     def width(self) -> Floats:
         return self.hi - self.lo
 
-    def cover(self, truth: float) -> np.ndarray:
-        return (self.lo <= truth + 1e-12) & (truth - 1e-12 <= self.hi)
+    def cover(self, truth: float) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = (self.lo <= truth + 1e-12) & (truth - 1e-12 <= self.hi)
+        return found
 
 
 def spreads(values: Floats) -> Spreads:
@@ -120,7 +122,8 @@ def moderated(Y: Floats, factor: float, alpha: float = 0.05) -> tuple[Floats, Ru
 
 def literal_floor(Y: Floats, alpha: float = 0.05) -> Floats:
     """t(R - 1) x run_std x sqrt 2: the floor as the literal rule has it, for one pass against one."""
-    return stdtrit(len(Y) - 1, 1 - alpha / 2) * Y.mean(2).std(0, ddof=1) * np.sqrt(2)
+    found: Floats = stdtrit(len(Y) - 1, 1 - alpha / 2) * Y.mean(2).std(0, ddof=1) * np.sqrt(2)
+    return found
 
 
 def percentile(steps: Ints, finest: int, low: float, alpha: float = 0.05) -> Ends:
