@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from whileai.agents.replies import ask_for_key, honest_reply, subject
 from whileai.core.rows import Message
@@ -19,8 +19,7 @@ from whileai.world.values import another_id, value
 from whileai.world.words import Draw
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """One moment of a rollout: the wanted tool, what the user means and says, and the tool's result once there is one.
 
     called: the tool and arguments of the call that `result` answers. fails: the tool is going to report no success.

@@ -14,7 +14,6 @@ from whileai.agents.mistakes import MISTAKES, Mistake, Turn, honest
 from whileai.agents.replies import result_of
 from whileai.core.errors import UsageError
 from whileai.core.rows import Message, ask, message_calls
-from whileai.core.seeds import integer, unit
 from whileai.world.shapes import Shape, shapes
 from whileai.world.tools import as_tools
 from whileai.world.words import Draw
@@ -53,16 +52,16 @@ class SeededAgent:
         situation: Mapping[str, Any] | None = None,
     ) -> str | None:
         """The label of the mistake that this rollout was given, None when it is honest."""
-        if unit(seed, "plant") >= self.rate:
+        if Draw(seed).unit() >= self.rate:
             return None
         mistake = self._mistake(_turn(messages, tools or self._schemas, seed, situation), seed)
         return mistake.label if mistake else None
 
     def _mistake(self, turn: Turn, seed: int) -> Mistake | None:
-        if unit(seed, "plant") >= self.rate:
+        draw = Draw(seed)
+        if draw.unit() >= self.rate:
             return None
-        fitting = [mistake for mistake in MISTAKES if mistake.when(turn)]
-        return fitting[integer(seed, "which") % len(fitting)]
+        return draw.pick([mistake for mistake in MISTAKES if mistake.when(turn)])
 
 
 def seeded_agent(tools: Sequence[Any], rate: float = 0.3) -> SeededAgent:
@@ -93,7 +92,7 @@ def _turn(
         values=values,
         said=shape.key is None or (shape.key.name in values and not situation.get("unsaid")),
         fails=situation.get("condition", "ok") != "ok",
-        draw=Draw(seed, len(messages)),
+        draw=Draw(seed ^ (len(messages) << 32)),
         result=result_of(messages[-1]) if answered else None,
         called=_called(messages, known) if answered else None,
     )

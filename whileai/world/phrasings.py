@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from whileai.core.seeds import content_id
 from whileai.world import words
 from whileai.world.clauses import CLAUSES, DETAILS, DO, GREETINGS, HISTORIES, LOOK, MINE, TERSE_DO, TERSE_LOOK
 from whileai.world.shapes import Shape, shapes
@@ -36,9 +35,9 @@ def phrasing(situation: Mapping[str, Any], tools: Sequence[Mapping[str, Any]], w
     It holds every argument value of the situation as it must be passed, except those the user leaves unsaid.
     """
     shape = shapes(tools)[situation["tool"]]
-    task = content_id(situation)
-    slots, later = _slots(Draw(seed, task, "circumstances"))
-    turn = _Turn(Draw(seed, task, "frames"), wording)
+    draw = Draw(seed, situation)
+    slots, later = _slots(draw)
+    turn = _Turn(draw, wording)
     stance = str(situation.get("stance"))
     one = turn.of(CLAUSES.get(stance) or DETAILS)
     two = turn.of([c for c in HISTORIES.get(str(situation.get("history"))) or DETAILS if c != one])

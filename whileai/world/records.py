@@ -31,7 +31,7 @@ class Record:
         self._tools = tools
         self._ids = self._known_ids()
         self._fields: dict[str, Any] = {"state": situation.get("state") or "active"}
-        self._draw = Draw(self._salt, "record")
+        self._draw = Draw(self._salt)
         self.seconds = 5 * (1 + self._draw.below(12))
         self._day = date(2025, 3, 3) + timedelta(days=self._draw.below(300))
 

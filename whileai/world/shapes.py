@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from whileai.core.files import dumps
 from whileai.core.seeds import content_id
 
 READS = frozenset(
@@ -95,7 +96,7 @@ class Shape:
     key: Parameter | None
     schema: Mapping[str, Any]
 
-    @property
+    @cached_property
     def thing(self) -> str:
         """What the key names: `order` for order_id, else the tool's own noun."""
         if self.key is None or self.key.kind not in ("id", "uuid"):
@@ -113,6 +114,18 @@ class Shape:
         """What is wrong with the arguments of a call, in one sentence, or None."""
         if not isinstance(arguments, Mapping):
             return f"the arguments are a {type(arguments).__name__}, not an object"
+        text = dumps(arguments)  # the tries of one ask make the same call, and validating is slow
+        if text not in self._faults:
+            if len(self._faults) > 4096:
+                self._faults.clear()
+            self._faults[text] = self._fault(arguments)
+        return self._faults[text]
+
+    @cached_property
+    def _faults(self) -> dict[str, str | None]:
+        return {}
+
+    def _fault(self, arguments: Mapping[str, Any]) -> str | None:
         worst = next(iter(self.validator.iter_errors(dict(arguments))), None)
         if worst is not None:
             where = ".".join(map(str, worst.absolute_path))
@@ -120,7 +133,7 @@ class Shape:
         unknown = sorted(set(arguments) - {p.name for p in self.parameters}) if self.closed else []
         return f"unknown argument {unknown[0]!r}" if unknown else None
 
-    @property
+    @cached_property
     def closed(self) -> bool:
         """Whether arguments beyond the named ones are mistakes, as they are for a function without **kwargs."""
         return not self.schema.get("additionalProperties") and "patternProperties" not in self.schema

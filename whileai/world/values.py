@@ -31,9 +31,9 @@ def is_fresh(wanted: Parameter) -> bool:
 
 def value(wanted: Parameter, index: int, seed: int) -> Any:
     """The value of one argument in the situation numbered `index`; valid under the parameter's schema."""
-    draw = Draw(seed, index, wanted.name)
     if wanted.kind == "id":
         return _id(wanted, index, seed)
+    draw = Draw(seed, index, wanted.name)
     if wanted.type == "string" and wanted.kind != "choice":
         return _fitting(_text(wanted, draw, index), wanted.schema)
     if wanted.type in ("integer", "number") and wanted.kind != "choice":

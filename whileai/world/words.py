@@ -17,7 +17,9 @@ class Draw:
     __slots__ = ("_state",)
 
     def __init__(self, *parts: Any) -> None:
-        self._state = integer(*parts)
+        """A single whole number is taken as it is, because it is a hash already or the generator scrambles it."""
+        first = parts[0] if len(parts) == 1 else None
+        self._state = first if isinstance(first, int) else integer(*parts)
 
     def below(self, n: int) -> int:
         """A whole number in [0, n)."""
@@ -26,6 +28,10 @@ class Draw:
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
         return ((z ^ (z >> 31)) * n) >> 64
+
+    def unit(self) -> float:
+        """A number in [0, 1)."""
+        return self.below(1 << 53) / (1 << 53)
 
     def pick(self, items: Sequence[T]) -> T:
         """One of the items."""
