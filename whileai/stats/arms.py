@@ -91,8 +91,8 @@ def shared_tasks(before: Arm, after: Arm, allow_partial: bool) -> Shared:
     if not allow_partial:
         raise TasksDiffer(
             f"the arms were not run on the same tasks: {counts} ({len(one - other)} only before,"
-            f" {len(other - one)} only after); run both on the same tasks, or pass"
-            " allow_partial=True to compare the shared ones"
+            f" {len(other - one)} only after); run both on the same tasks"
+            " (compare(..., allow_partial=True) takes the shared ones)"
         )
     if not common:
         raise TasksDiffer(f"the arms share no task: {counts}; a paired difference does not exist")

@@ -238,12 +238,14 @@ class Tries:
 def _shared(task: Codes, index: Codes) -> NDArray[np.bool_]:
     """Whether each (task, index) pair occurs more than once."""
     width = int(index.max()) - int(index.min()) + 1
-    if width * (int(task.max()) + 1) <= 16 * task.size + 1024:
+    size = int(task.max()) + 1
+    if width * size <= 16 * task.size + 1024:
         key = task * width + (index - index.min())
-        return np.bincount(key)[key] > 1
-    _, inverse, counts = np.unique(np.stack([task, index]), axis=1, return_inverse=True, return_counts=True)
-    repeated: NDArray[np.bool_] = (counts > 1)[inverse.ravel()]
-    return repeated
+    else:  # far-apart numbers: make them dense first
+        dense = np.unique(index, return_inverse=True)[1]
+        key = np.unique(dense * size + task, return_inverse=True)[1]
+    often: NDArray[np.int64] = np.bincount(key)
+    return np.asarray(often[key] > 1)
 
 
 def named(source: str) -> str:

@@ -87,7 +87,7 @@ def moderated(
     t = t_quantile(1 - alpha / 2, df)
     value = t * math.sqrt(variance * seen.factor)
     floor = _floor("moderated", value, math.sqrt(variance), t, df, seen, alpha, "")
-    return floor, RunVariance(tau2 * seen.factor, variance * seen.factor, df)
+    return floor, RunVariance(tau2 * seen.factor, variance * seen.factor, df) if tau2 > 0 else RunVariance()
 
 
 def _floor(kind: str, value: float, spread: float, t: float, df: float, seen: Reruns, alpha: float, note: str) -> Floor:

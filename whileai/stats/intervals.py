@@ -118,7 +118,7 @@ def score_interval(found: Spread, alpha: float = 0.05, *, rows: int | None = Non
 @dataclass(frozen=True)
 class RunVariance:
     """What re-running adds to a difference's variance: `variance` itself, and `numerator` / `df` for its Satterthwaite
-    term (the numerator is the whole moderated variance, which is the cautious choice)."""
+    term (the numerator is the whole moderated variance, which is the cautious choice; 0 leaves the term out)."""
 
     variance: float = 0.0
     numerator: float = 0.0
@@ -145,7 +145,7 @@ def t_interval(found: Spread, alpha: float = 0.05, *, run: RunVariance | None = 
     run = run or RunVariance()
     total = found.se**2 + run.variance
     se, df = math.sqrt(total), found.df
-    if run.variance > 0 and total > 0:
+    if run.numerator > 0 and total > 0:
         df = total**2 / (found.se**4 / found.df + run.numerator**2 / run.df)
     if found.se == 0:
         lo, hi = rule_of_three(found, alpha, run, reach)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whileai.core.errors import InputError, UsageError
+from whileai.core.errors import InputError, TasksDiffer, UsageError
 from whileai.core.results import Result
 from whileai.stats import text
 from whileai.stats.arms import Passes, lined_up, read_arm, refuse_copies, shared_tasks
@@ -119,7 +119,10 @@ def _names(names: Sequence[str] | None, n: int) -> list[str]:
 def _differences(before: Passes, after: Passes, label: str) -> tuple[list[str], Floats]:
     """The tasks scored in both arms of one run, sorted, and their differences."""
     one, other = read_arm(f"{label}, before", before, None), read_arm(f"{label}, after", after, None)
-    shared = shared_tasks(one, other, allow_partial=False)
+    try:
+        shared = shared_tasks(one, other, allow_partial=False)
+    except TasksDiffer as error:
+        raise TasksDiffer(f"{label}: {error}") from None
     refuse_copies(one, other)
     d = lined_up(other, shared).pooled().values("pass_at_1", 1) - lined_up(one, shared).pooled().values("pass_at_1", 1)
     order = sorted((task, i) for i, task in enumerate(shared.tasks) if not np.isnan(d[i]))
@@ -175,7 +178,7 @@ def _hartung_knapp(deltas: Floats, own: Sequence[Spread]) -> tuple[float, float]
 def _ruled(deltas: dict[str, float], found: _Combined, alpha: float, strict: bool) -> Replication:
     R = len(deltas)
     mean, lo, hi, se, df = _interval(found, R, alpha)
-    down = [name for name, delta in deltas.items() if delta <= 0]
+    down = [name for name, delta in deltas.items() if delta <= 1e-12]
     verdict, evidence = NOT_REPLICATED, []
     if found.n_tasks < FEWEST:
         evidence.append(f"{found.n_tasks} tasks: no verdict below {FEWEST}")
