@@ -123,9 +123,8 @@ def test_decontaminate_gives_back_the_kind_it_was_given(scored):
 def test_the_functions_and_the_methods_are_the_same_stages(scored, tmp_path):
     assert wai.grade(scored, judge).rows == scored.grade(judge).rows
     assert wai.select(scored.rows, mode="sft").rows == scored.select(mode="sft").rows
-    assert [side.rows for side in wai.split(scored.rows, holdout_tasks=4, seed=1)] == [
-        side.rows for side in scored.split(holdout_tasks=4, seed=1)
-    ]
+    sides = [side.rows for side in scored.split(holdout_tasks=4, seed=1)]
+    assert list(wai.split(scored.rows, holdout_tasks=4, seed=1)) == sides
     chosen = scored.select(mode="sft")
     wai.export(chosen.rows, tmp_path / "a.jsonl")
     chosen.export(tmp_path / "b.jsonl")

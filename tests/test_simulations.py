@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from typing import Literal
 
 import pytest
 
@@ -82,8 +83,12 @@ def test_one_tool_gives_about_a_hundred_tasks():
 
 
 def test_a_spent_grid_is_said_out_loud():
+    @wai.tool
+    def weather(day: Literal["today", "tomorrow"]) -> dict:
+        """Tell the weather of a day."""
+
     with pytest.warns(PlanWarning, match="the grid is spent"):
-        data = simulate(budget=None, situations=10**6, repeats=1)
+        data = simulate(wai.seeded_agent([weather]), tools=[weather], budget=None, situations=10**6, repeats=1)
     assert "the grid is spent" in data.report.plan
     assert len({r["scenario_id"] for r in data}) == len(data)
 
@@ -175,7 +180,8 @@ def test_rows_are_written_as_they_finish_and_a_finished_run_is_not_run_again(tmp
         ({"system_prompt": "Be brief."}, "system_prompt"),
         ({"budget": 28}, "rollouts"),
         ({"advanced": {"model_version": "other"}}, "model_version"),
-        ({"agent": wai.seeded_agent([get_order], rate=0.1)}, "agent"),
+        ({"agent": wai.seeded_agent([get_order], rate=0.1)}, "rate"),
+        ({"agent": lambda text: "Which order?"}, "agent"),
     ],
 )
 def test_a_journal_of_another_run_is_refused_naming_what_differs(tmp_path, change, field):

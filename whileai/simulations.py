@@ -216,6 +216,7 @@ def _header(bought: Plan, setting: Setting) -> dict[str, Any]:
     return {
         "seed": setting.seed,
         "agent": name_of(setting.agent),
+        "rate": getattr(setting.agent, "rate", None),
         "model_version": setting.model_version,
         "system_prompt": setting.system_prompt,
         "tools": content_id(setting.tools),
