@@ -34,8 +34,9 @@ def desk(tmp_path, monkeypatch):
     (tmp_path / "judge.py").write_text(JUDGE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
-    return tmp_path
+    yield tmp_path
+    for name in ("tools", "judge", "agent"):
+        sys.modules.pop(name, None)
 
 
 def lines(path):
@@ -44,6 +45,7 @@ def lines(path):
 
 def said(capsys, *arguments, code=0):
     """Run one command; returns what --json printed."""
+    capsys.readouterr()
     assert run([*arguments, "--json"]) == code, capsys.readouterr().err
     return json.loads(capsys.readouterr().out)
 
@@ -129,7 +131,8 @@ def test_no_verdict_is_exit_3_only_when_strict(two_arms, capsys):
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(desk, capsys, arguments, code, says):
-    row = {"scenario_id": "a", "reward": 1.0, "messages": [{"role": "user", "content": "hi"}]}
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    row = {"scenario_id": "a", "reward": 1.0, "messages": talk}
     (desk / "one.jsonl").write_text(json.dumps(row) + "\n")
     (desk / "other.jsonl").write_text(json.dumps({**row, "scenario_id": "b"}) + "\n")
     (desk / "unscored.jsonl").write_text(json.dumps({**row, "reward": None}) + "\n")

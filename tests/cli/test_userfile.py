@@ -13,13 +13,14 @@ from whileai.core.errors import InputError, UsageError
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
     (tmp_path / "beside_mine.py").write_text("ANSWER = 42\n")
     (tmp_path / "mine_.py").write_text(
         "from beside_mine import ANSWER\n\ndef judge(row):\n    return ANSWER\n\nnumber = 3\n"
     )
     monkeypatch.chdir(tmp_path)
-    return "mine_.py"
+    yield "mine_.py"
+    for name in ("mine_", "beside_mine"):
+        sys.modules.pop(name, None)
 
 
 def test_a_name_in_a_file_is_found_and_its_folder_is_importable(mine):
@@ -55,3 +56,10 @@ def test_a_file_that_fails_is_the_file_s_fault(mine, tmp_path):
 def test_a_file_without_a_tool_says_how_to_make_one(mine):
     with pytest.raises(UsageError, match="@wai.tool"):
         userfile.load_tools(mine)
+
+
+def test_a_file_that_two_flags_name_is_run_once_and_no_module_of_that_name_is_replaced(mine, tmp_path):
+    assert userfile.load_module(mine) is userfile.load_module(mine)
+    (tmp_path / "json.py").write_text("def judge(row):\n    return 1\n")
+    assert userfile.load_callable("json.py:judge", "a judge")({}) == 1
+    assert hasattr(sys.modules["json"], "loads")

@@ -28,6 +28,7 @@ def compare(
     """Pair the tasks of two arms and say whether the difference is bigger than the noise."""
     from whileai.stats.comparison import compare as stage
 
+    check_gate(fail_on)
     arms = two_arms(before, after, judge)
     if len(arms) > 2 and run_std is None:
         from whileai.stats.noise import eval_variance
@@ -62,10 +63,14 @@ def _graded(path: str, judge: str) -> Sequence[Mapping[str, Any]]:
     return grade(rows, load_callable(judge, "a judge"))
 
 
-def exit_code(verdict: str, fail_on: str, strict: bool) -> int:
-    """0, 1 when the gate failed, 3 when --strict and there is no verdict. Raises UsageError for an unknown gate."""
+def check_gate(fail_on: str) -> None:
+    """Raise UsageError for an unknown gate, before anything is read or run."""
     if fail_on not in FAIL_ON:
         raise UsageError(f"--fail-on is {', '.join(FAIL_ON[:2])} or {FAIL_ON[2]}, not {fail_on!r}")
+
+
+def exit_code(verdict: str, fail_on: str, strict: bool) -> int:
+    """0, 1 when the gate failed, 3 when --strict and there is no verdict."""
     if verdict == "WORSE" and fail_on != "never":
         return GATE
     if verdict.startswith("NO VERDICT"):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from whileai.cli.compare import exit_code
+from whileai.cli.compare import check_gate, exit_code
 from whileai.cli.shell import Outcome, command, say
 
 
@@ -29,6 +29,7 @@ def prove(
     from whileai.prove import prove as loop
     from whileai.training.config import SFT
 
+    check_gate(fail_on)
     changes = {"steps": steps, "base_model": base_model or None}
     config = SFT(seed=seed, **{key: value for key, value in changes.items() if value is not None})  # type: ignore[arg-type]
     proof = loop(

@@ -8,6 +8,7 @@ import typer
 
 from whileai.cli.shell import Outcome, command, written
 from whileai.core.files import load_jsonl
+from whileai.core.results import plain
 
 
 @command("wai select scored.jsonl --mode sft -o chosen.jsonl")
@@ -21,4 +22,4 @@ def select(
 
     chosen = Data(load_jsonl(rows)).select(mode=mode)
     report = chosen.report.selection
-    return written(chosen.rows, out, str(report), gates=report.to_dict())
+    return written(chosen.rows, out, str(report), gates=plain(report))

@@ -21,21 +21,36 @@ def load_module(source: str) -> ModuleType:
     if source.endswith(".py") and not Path(source).is_file():
         raise UsageError(f"{source}: no such file")
     try:
-        if not source.endswith(".py"):
-            if "" not in sys.path:
-                sys.path.insert(0, "")
-            return importlib.import_module(source)
-        path = Path(source).resolve()
-        sys.path.insert(0, str(path.parent))
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a .py file always has a spec
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)  # type: ignore[union-attr]
-        return module
+        return _run_file(Path(source).resolve()) if source.endswith(".py") else _import_dotted(source)
     except ModuleNotFoundError as error:
         raise UsageError(f"{source}: {error}") from error
     except Exception as error:
         raise InputError(f"{source} failed while it was imported: {type(error).__name__}: {error}") from error
+
+
+def _import_dotted(source: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    return importlib.import_module(source)
+
+
+def _run_file(path: Path) -> ModuleType:
+    """Import a file under its own name, once, so that files which import each other share it."""
+    known = sys.modules.get(path.stem)
+    if known is not None and getattr(known, "__file__", None) == str(path):
+        return known
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a .py file always has a spec
+    if known is None:  # a file called json.py must not take the place of json
+        sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)  # type: ignore[union-attr]
+    except BaseException:
+        if known is None:
+            del sys.modules[path.stem]
+        raise
+    return module
 
 
 def load_name(spec: str, what: str) -> Any:
