@@ -16,9 +16,7 @@ READS = frozenset(
     "get fetch find look lookup search check list read show view query track retrieve describe see count compare "
     "calculate compute convert estimate quote verify validate load browse summarize translate ask".split()
 )
-CREATES = frozenset(
-    "create add book make open place new register submit send post schedule order reserve insert".split()
-)
+CREATES = frozenset("create add book make open place new register submit send post schedule reserve insert".split())
 DELETES = frozenset("delete remove drop erase purge".split())
 CHANGES = frozenset(
     "update cancel refund change set edit modify move assign close reopen approve reject pay charge transfer return "
@@ -182,7 +180,7 @@ def _verb_and_noun(name: str) -> tuple[str, str]:
     words = [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)] or [name.lower()]
     verbs = READS | CREATES | DELETES | CHANGES
     if words[0] not in verbs:
-        if words[-1] in verbs and len(words) > 1 and words[-1] not in ("order", "count", "return", "quote", "issue"):
+        if words[-1] in verbs and len(words) > 1 and words[-1] not in ("count", "return", "quote", "issue"):
             return words[-1], " ".join(words[:-1])
         return "", " ".join(words)
     rest = words[1:]

@@ -59,7 +59,10 @@ _LEFT_OUT = STANCES.index(NO_ID)
 
 def states(shape: Shape) -> tuple[str, ...]:
     """The ten states that what this tool is about can be in."""
-    family = next((f for w in reversed(shape.thing.split()) if (f := _FAMILIES.get(w))), _OTHERS)
+    family = next(
+        (f for w in reversed(shape.thing.split()) if (f := _FAMILIES.get(w) or _FAMILIES.get(w.removesuffix("s")))),
+        _OTHERS,
+    )
     return tuple(family.split(", "))
 
 
