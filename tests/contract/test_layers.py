@@ -29,9 +29,10 @@ MAY_IMPORT = {
     "places": "core training.config",
     "places.local": "core training.config training.job",
     "simulations": "core stats world agents rollout data",
+    "trust": "core stats grading",  # judges held against labels: needs both of two neighbours
     "prove": f"{BELOW_SIX} data report places simulations",  # the one readable page: the loop top to bottom
-    "cli": f"{BELOW_SIX} data report places simulations prove __init__",
-    "__init__": f"{BELOW_SIX} data report places simulations prove",
+    "cli": f"{BELOW_SIX} data report places simulations trust prove __init__",
+    "__init__": f"{BELOW_SIX} data report places simulations trust prove",
 }
 HEAVY = set(
     "torch transformers trl peft datasets accelerate gguf safetensors matplotlib jinja2 modal ray scipy pandas sklearn "
