@@ -56,7 +56,9 @@ def test_strict_asks_more_of_two_runs_than_random_effects_do():
 def test_runs_on_different_tasks_are_given_as_pairs():
     d = GOLDEN["replicate"]["two"]["D"]
     one, other = arms(d[:1]), arms(d[1:])
-    moved = [[{**row, "scenario_id": f"other-{row['scenario_id']}"} for row in rows] for rows in (other[0], other[1][0])]
+    moved = [
+        [{**row, "scenario_id": f"other-{row['scenario_id']}"} for row in rows] for rows in (other[0], other[1][0])
+    ]
     found = replicate([(one[0], one[1][0]), tuple(moved)])
     assert (found.n_tasks, found.delta) == (24, pytest.approx(0.25))
     assert found.verdict == "replicated"

@@ -102,11 +102,14 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def family(deltas: Sequence[Delta], alpha: float) -> list[Delta]:
-    """The same deltas with Holm-adjusted p, and a direction only where that is below alpha."""
-    adjusted = iter(holm([d.p for d in deltas if d.p is not None]))
+    """The same deltas with Holm-adjusted p, and a direction only where that is below alpha.
+
+    A delta over too few tasks cannot be called either way, so it is not a member and keeps p_holm None.
+    """
+    adjusted = iter(holm([d.p for d in deltas if d.p is not None and d.n >= FEWEST]))
     found = []
     for d in deltas:
-        p = None if d.p is None else next(adjusted)
+        p = None if d.p is None or d.n < FEWEST else next(adjusted)
         quiet = p is not None and p >= alpha and d.direction in ("up", "down")
         found.append(replace(d, p_holm=p, direction="no difference" if quiet else d.direction))
     return found
