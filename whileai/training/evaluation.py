@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from whileai.core import rows as core_rows
@@ -26,13 +27,16 @@ from whileai.world.answers import World, world_of
 
 @dataclass(frozen=True)
 class Ask:
-    """One held-out question: its task, its words, what the prompt shows, and the world that answers."""
+    """One held-out question: its task, its words, what the prompt shows; `world()` makes the world that answers.
+
+    Every try gets a world of its own: what one try writes, the next must not see.
+    """
 
     scenario_id: str
     wording: int
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
-    world: World
+    world: Callable[[], World]
     kept: dict[str, Any]
 
 
@@ -42,6 +46,7 @@ class _Episode:
 
     ask: Ask
     index: int
+    world: World
     messages: list[dict[str, Any]]
     finish_reason: str = ""
     new_tokens: int = 0
@@ -67,7 +72,7 @@ def read_asks(
         by_task.setdefault(core_rows.task_id(row), []).append(row)
     asks = []
     for scenario, members in by_task.items():
-        world = world_of(members)
+        world = partial(world_of, members)
         distinct: dict[str, Mapping[str, Any]] = {}
         for row in members:
             distinct.setdefault(core_rows.ask(row), row)
@@ -76,7 +81,12 @@ def read_asks(
 
 
 def _ask(
-    scenario: str, position: int, row: Mapping[str, Any], world: World, system: str | None, tools: Sequence[Any] | None
+    scenario: str,
+    position: int,
+    row: Mapping[str, Any],
+    world: Callable[[], World],
+    system: str | None,
+    tools: Sequence[Any] | None,
 ) -> Ask:
     text = core_rows.ask(row)
     if not text:
@@ -114,7 +124,7 @@ def evaluate(
     local = model if isinstance(model, LocalModel) else load(model, adapter=adapter)
     chat = ChatFormat(local.tokenizer)
     version = model_version or ("trained" if local.adapter else "base")
-    episodes = [_Episode(ask, index, list(ask.messages)) for ask in asks for index in range(tries)]
+    episodes = [_Episode(ask, index, ask.world(), list(ask.messages)) for ask in asks for index in range(tries)]
     with track(len(episodes), f"{version} pass {run}") as bar:
         _play(local, chat, episodes, settings, seed, bar.advance)
     header = {"seed": seed, "run": run, "model_version": version, "sampling": _recorded(local, chat, settings, tries)}
@@ -176,7 +186,7 @@ def _take(episode: _Episode, message: dict[str, Any], reason: str, tokens: int, 
         episode.finish_reason = reason
         return
     for call in calls:
-        answer = episode.ask.world.call(call["name"], call["arguments"])
+        answer = episode.world.call(call["name"], call["arguments"])
         episode.messages.append({"role": "tool", "tool_call_id": call["id"], "name": call["name"], "content": answer})
     if not may_go_on:
         episode.finish_reason = "turns"
