@@ -43,7 +43,7 @@ LOOK = (
     "I am after some information on {x}.",
     "is there an update on {x}?",
     "do you see anything for {x}?",
-    "help me understand what is going on with {x}.",
+    "help me understand the state of {x}.",
 )
 TERSE_LOOK = (
     "{x}, status?",
@@ -68,7 +68,7 @@ DO = (
     "would you {do}?",
     "we have to {do}.",
     "my request is to {do}.",
-    "it would help me if you could {do}.",
+    "it would help if you could {do}.",
     "kindly {do}.",
     "I am asking you to {do}.",
     "what I need is to {do}.",

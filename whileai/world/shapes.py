@@ -225,7 +225,7 @@ def parameter(
     if kind == "id":
         text = " ".join([str(plain.get("description") or ""), str(plain.get("examples") or ""), about])
         example = _ID_EXAMPLE.search(text)
-        prefix = example[1] if example else _prefix(_stem(name) or noun)
+        prefix = example[1] if example else _prefix(_stem(name) or ("sku" if "sku" in name.lower() else noun))
         digits = len(example[2]) if example else 4
     return Parameter(name, plain, required, kind, type_, prefix, max(digits, 3))
 

@@ -166,6 +166,8 @@ def _list(wanted: Parameter, index: int, seed: int, draw: Draw) -> list[Any]:
 def _object(wanted: Parameter, index: int, seed: int) -> dict[str, Any]:
     required = wanted.schema.get("required") or []
     properties: Mapping[str, Any] = wanted.schema.get("properties") or {}
+    if not properties and isinstance(wanted.schema.get("additionalProperties"), Mapping):
+        properties = {"note": wanted.schema["additionalProperties"]}
     return {
         name: value(parameter(name, schema, True, definitions=_defs(wanted)), index, seed)
         for name, schema in properties.items()
