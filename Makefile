@@ -34,6 +34,7 @@ prove: setup
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	$(BIN)/python -m benchmarks.statistics
 
 # The documentation's own tests: every block runs, and prints what the page says.
 docs: setup
