@@ -1,5 +1,5 @@
 """What users say around a request. Slots: {p} a person, {q} and {name} names, {e} an event, {l} a place, {d} a day,
-{c} a clock time, {n} a number, {city} a city. No clause has more than six words in a row without one.
+{c} a clock time, {n} a number, {city} a city. No clause has more than seven words in a row without one.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ CLAUSES: dict[str, tuple[str, ...]] = {
         "no rush, any time before {c} on {d} is fine",
         "sorry to trouble you on a {d}, {q} asked",
         "many thanks, {name} from {city}",
-        "if {p} is not mistaken, you can help, thank you",
+        "if {p} is right, you can help, thank you",
         "thank you kindly from {city}, {q} too",
         "I hope your {d} is going well, mine is {l}",
         "with warm regards to {q}, thank you for any help",
