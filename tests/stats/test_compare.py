@@ -154,6 +154,12 @@ def test_a_delta_under_the_floor_is_no_difference_though_its_interval_excludes_z
     assert found.verdict == "NO DIFFERENCE"
 
 
+def test_a_run_std_of_zero_is_said_to_add_nothing():
+    found = compare(*arms_of(MOVED), run_std=0.0, run_std_runs=3)
+    assert found.verdict == "PASS"
+    assert "run_std is 0" in str(found)
+
+
 def test_the_floor_can_be_chosen_or_left_out():
     full = GOLDEN["compare_full"]
     before = [rows_of_means(run, run=i) for i, run in enumerate(full["before_runs"], 1)]

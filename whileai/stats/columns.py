@@ -198,7 +198,8 @@ class Tries:
         self.rows = rows
         self.index: list[Codes] = []
         self.numbered = True
-        self.finer: dict[str, list[Any]] = {} if rows is not None else {name: [] for name in _FINER}
+        self.coders = {} if rows is not None else {name: Coder() for name in _FINER}
+        self.finer: dict[str, list[Codes]] = {name: [] for name in self.coders}
 
     def note(self, piece: Sequence[Mapping[str, Any]]) -> None:
         """Take down the tries of the next rows."""
@@ -208,7 +209,7 @@ class Tries:
             index = [hash(number) for number in index] if self.numbered else []
         self.index.append(np.array(index, dtype=np.int64))
         for name, found in self.finer.items():
-            found.extend(values(piece, name))
+            found.append(self.coders[name].codes(values(piece, name)).astype(np.int32))
 
     def copies(self, task: Codes) -> Codes:
         """Positions of rows that are the same try of the same ask in the same pass as a row before them.
@@ -227,9 +228,9 @@ class Tries:
             first.setdefault(name, place)
         return np.array([p for p, name in zip(suspects.tolist(), names, strict=True) if first[name] != p], np.int64)
 
-    def _finer(self, places: list[int]) -> Iterator[list[str]]:
+    def _finer(self, places: list[int]) -> Iterator[list[Any]]:
         if self.rows is None:
-            yield from ([repr(self.finer[name][place]) for place in places] for name in _FINER)
+            yield from (np.concatenate(self.finer[name])[places].tolist() for name in _FINER)
             return
         rows = self.rows
         yield from ([repr(rows[place].get(name)) for place in places] for name in (*_FINER, "messages"))
@@ -239,7 +240,7 @@ def _shared(task: Codes, index: Codes) -> NDArray[np.bool_]:
     """Whether each (task, index) pair occurs more than once."""
     width = int(index.max()) - int(index.min()) + 1
     size = int(task.max()) + 1
-    if width * size <= 16 * task.size + 1024:
+    if width * size <= 4 * task.size + 1024:
         key = task * width + (index - index.min())
     else:  # far-apart numbers: make them dense first
         dense = np.unique(index, return_inverse=True)[1]

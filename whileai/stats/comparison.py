@@ -309,6 +309,8 @@ def _warnings(setup: _Setup, main: Pair, bar: Floor | None) -> list[str]:
     notes = [*cautions(main), *setup.notes]
     if bar is None:
         notes.append("eval repeat noise not measured: give passes of the same model, or run_std= and run_std_runs=")
+    elif bar.run_std == 0:
+        notes.append("run_std is 0, as in a deterministic eval: re-running shows no noise, and the floor adds nothing")
     if setup.k == 1:
         notes.append("one try a task: pass^k and what re-sampling alone explains cannot be computed")
     rewards = {f.bounds() for arm in (setup.before, setup.after) for f in arm.found if f.answered.any()}

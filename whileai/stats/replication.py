@@ -202,7 +202,10 @@ def _ruled(deltas: dict[str, float], found: _Combined, alpha: float, strict: boo
         n_tasks=found.n_tasks,
         metric="pass_at_1",
         method="modified Hartung-Knapp" if strict else "random effects, moderated",
-        evidence=(*evidence, f"{R} of {R} runs started are given; a run left out makes this verdict worthless"),
+        evidence=(
+            *evidence,
+            f"{R} {'run' if R == 1 else 'runs'} given; every run started must be among them, or this says nothing",
+        ),
         alpha=alpha,
     )
 
