@@ -302,6 +302,6 @@ def _judge_doubts(
         yield f"rewards such as {odd:g} were read as passes from {threshold:g} on; give threshold= if that is not meant"
     if steady is not None and steady.share < STEADY:
         yield f"asked again, the judge gave {steady.n_flipped} of {steady.n_rows} rows another verdict"
-    if length is not None and length.biased and length.errors is not None and length.errors.value is not None:
-        which = "longer" if length.errors.value > 0 else "shorter"
-        yield f"the judge favours {which} replies beyond what the labels say (r {length.errors.value:+.2f})"
+    if length is not None and length.biased and length.beyond is not None and length.beyond.value is not None:
+        which = "longer" if length.beyond.value > 0 else "shorter"
+        yield f"the judge favours {which} replies beyond what the labels say (r {length.beyond.value:+.2f})"

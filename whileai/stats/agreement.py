@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from whileai.core.errors import InputError
 from whileai.core.results import Result
 from whileai.stats.chance import Chance, bracket, name_of, share_interval, units_of
-from whileai.stats.intervals import Codes, Floats, Spread, check_alpha, spread
+from whileai.stats.intervals import Codes, Spread, check_alpha, spread
 from whileai.stats.labels import MISSING, Label, read_labels, task_codes
 
 
@@ -100,7 +100,7 @@ def agreement(
     clusters = task_codes(tasks, both, both.size)
     table = np.zeros((len(categories), len(categories)), np.int64)
     np.add.at(table, (codes[0, both], codes[1, both]), 1)
-    chance, why = _kappa(codes[:, both], table / table.sum(), categories, clusters)
+    chance, why = _kappa(codes[:, both], table, categories, clusters)
     interval = chance.interval(alpha) if chance and not why else None
     agreed = (codes[0, both] == codes[1, both]).astype(np.float64)
     lo, hi, method = share_interval(agreed, clusters, alpha)
@@ -130,15 +130,15 @@ def agreement(
 
 
 def _kappa(
-    codes: Codes, table: Floats, categories: Sequence[Label], clusters: Codes | None
+    codes: Codes, table: Codes, categories: Sequence[Label], clusters: Codes | None
 ) -> tuple[Chance | None, str]:
     """Cohen's kappa as a Chance, and why it says nothing when a rater uses a single category.
 
-    codes: (2, n); table: (C, C) shares. Influence of a row (a, b):
+    codes: (2, n); table: (C, C) counts. Influence of a row (a, b):
     [(1[a=b] - po)(1 - pe) - (1 - po)(q_a + p_b - 2 pe)] / (1 - pe)^2.
     """
-    p, q = table.sum(1), table.sum(0)
-    po, pe = float(np.trace(table)), float(p @ q)
+    p, q = table.sum(1) / table.sum(), table.sum(0) / table.sum()
+    po, pe = float(np.trace(table) / table.sum()), float(p @ q)
     lonely = [name for name, shares in (("label", p), ("rating", q)) if np.count_nonzero(shares) == 1]
     if len(lonely) == 2 and np.array_equal(p > 0, q > 0):
         only = name_of(categories[int(p.argmax())])
@@ -146,7 +146,7 @@ def _kappa(
     same = (codes[0] == codes[1]).astype(np.float64)
     influence = ((same - po) * (1 - pe) - (1 - po) * (q[codes[0]] + p[codes[1]] - 2 * pe)) / (1 - pe) ** 2
     found = spread(influence, clusters)
-    kappa = (po - pe) / (1 - pe)
+    kappa = 1 - (1 - po) / (1 - pe)
     chance = Chance(1 - po, 1 - pe, Spread(kappa, found.se, found.df, found.n), same.size)
     if lonely:
         other = "ratings" if lonely[0] == "label" else "labels"

@@ -1,7 +1,7 @@
 """What sways a judge beside the work: the reply's length and the place it is shown at.
 
 Good replies may well be longer, so a judge that prefers long ones is not wrong by that alone: where there are labels,
-the length is held against what the judge got wrong.
+the length is held against the verdicts of rows with the same label.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class LengthBias(Result):
 
     longer_wins [lo..hi]: among n_pairs pairs of rows of one task that differ in verdict and in length, how often the
     longer has the better verdict; None without such pairs. within: the verdict's correlation with length inside
-    tasks. errors: the correlation of (verdict - label) with length, None without labels. biased: the errors' interval
-    leaves zero out; without labels None, because longer may be better.
+    tasks. beyond: the same with the label held fixed (the partial correlation), None without labels. biased: the
+    interval of `beyond` leaves zero out; without labels None, because longer may be better.
     """
 
     longer_wins: float | None
@@ -71,7 +71,7 @@ class LengthBias(Result):
     n_pairs: int
     n_tasks: int
     within: Correlation
-    errors: Correlation | None
+    beyond: Correlation | None
     biased: bool | None
     alpha: float
 
@@ -82,8 +82,8 @@ class LengthBias(Result):
             share = bracket(self.longer_wins, self.lo, self.hi)
             pairs = f"the longer of two replies wins {share} ({self.n_pairs} pairs in {self.n_tasks} tasks)"
         lines = [f"length: {pairs}", str(self.within)]
-        if self.errors is not None:
-            lines.append(str(self.errors))
+        if self.beyond is not None:
+            lines.append(str(self.beyond))
         else:
             lines.append("without labels this may be a merit of the longer replies")
         return "\n  ".join([*lines, f"{1 - self.alpha:.0%} intervals over tasks; r by Fisher's z, clustered"])
@@ -113,14 +113,26 @@ def length_bias(
     found = _pairs(length[kept], verdict[kept], task, alpha)
     centred = [values[kept] - _means(values[kept], task) for values in (length, verdict)]
     within = correlation(centred[0], centred[1], task, alpha, "verdict with length inside tasks")
-    errors = None
+    beyond = None
     if label is not None:
         both = kept & ~np.isnan(label)
-        errors = correlation(
-            length[both], (verdict - label)[both], _codes(tasks, both), alpha, "verdict minus label with length"
-        )
-    biased = errors.clear if errors and errors.lo is not None else None
-    return LengthBias(*found, within=within, errors=errors, biased=biased, alpha=alpha)
+        x, y = (_without(label[both], values[both]) for values in (length, verdict))
+        beyond = correlation(x, y, _codes(tasks, both), alpha, "verdict with length, the label held fixed")
+    biased = beyond.clear if beyond and beyond.lo is not None else None
+    return LengthBias(*found, within=within, beyond=beyond, biased=biased, alpha=alpha)
+
+
+def _without(label: Floats, values: Floats) -> Floats:
+    """What is left of `values` after a straight line on `label`; labels that do not vary explain nothing.
+
+    Subtracting the label from the verdict would not do: random errors push good rows down and bad ones up, which
+    looks like a taste for short replies wherever good replies are long.
+    """
+    centred = label - label.mean() if label.size else label
+    square = float(centred @ centred)
+    slope = float(centred @ values) / square if square > 0 else 0.0
+    left: Floats = values - slope * centred
+    return left
 
 
 def _codes(tasks: Sequence[Hashable], keep: Any) -> Codes:

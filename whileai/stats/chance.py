@@ -50,6 +50,7 @@ class Chance:
             ratio = max(plain**2 * unit, min(matched**2 * unit, ratio))
         half = math.sqrt(ratio * d * (1 - d) + ratio**2 / 4)
         lo, hi = (d + ratio / 2 - half) / (1 + ratio), (d + ratio / 2 + half) / (1 + ratio)
+        hi = 1.0 if d == 1 else hi
         return max(-1.0, 1 - hi / self.expected), 1.0 if d == 0 else 1 - max(0.0, lo) / self.expected
 
     def interval(self, alpha: float) -> tuple[float, float] | None:
