@@ -1,5 +1,7 @@
-"""What users say around a request. Slots: {p} a person, {q} and {name} names, {e} an event, {l} a place, {d} a day,
-{c} a clock time, {n} a number, {city} a city. No clause has more than seven words in a row without one.
+"""What users say around a request: greetings, frames, circumstances.
+
+Slots: {p} a person, {q} and {name} names, {e} an event, {l} a place, {d} a day, {c} a clock time, {n} a number,
+{city} a city. No clause has eight words in a row without one.
 """
 
 from __future__ import annotations
@@ -113,7 +115,7 @@ CLAUSES: dict[str, tuple[str, ...]] = {
         "no rush, any time before {c} on {d} is fine",
         "sorry to trouble you on a {d}, {q} asked",
         "many thanks, {name} from {city}",
-        "if {p} is right, you can help, thank you",
+        "{p} says you can help, thank you",
         "thank you kindly from {city}, {q} too",
         "I hope your {d} is going well, mine is {l}",
         "with warm regards to {q}, thank you for any help",
@@ -161,7 +163,7 @@ CLAUSES: dict[str, tuple[str, ...]] = {
     ),
     "unsure": (
         "{p} sent me here, maybe wrongly",
-        "I may be mixing things up, it was {d} or so, says {q}",
+        "I may mix things up, {d} or so, says {q}",
         "I am not certain, {q} told me",
         "sorry if {p} already asked on {d}",
         "I think it was arranged by {q} around {d}",
@@ -200,7 +202,7 @@ CLAUSES: dict[str, tuple[str, ...]] = {
         "I will forward it to {q} at {c}",
         "I need a line to show {p} on {d}",
         "one short sentence for {q} will do",
-        "I will paste it into a note for {p}",
+        "I will paste it in a note for {p}",
         "{q} keeps it on file in {city}",
         "{p} wants it in text before {e}",
         "write it so that {q} understands it",
