@@ -202,7 +202,7 @@ CLAUSES: dict[str, tuple[str, ...]] = {
         "I will forward it to {q} at {c}",
         "I need a line to show {p} on {d}",
         "one short sentence for {q} will do",
-        "I will paste it in a note for {p}",
+        "it goes into a note for {p}",
         "{q} keeps it on file in {city}",
         "{p} wants it in text before {e}",
         "write it so that {q} understands it",
