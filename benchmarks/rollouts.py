@@ -3,7 +3,7 @@
     python benchmarks/rollouts.py            # about a minute; writes benchmarks/rollouts.md
     python benchmarks/rollouts.py --dry-run  # a smaller run, prints only
 
-Rates are of this machine at that moment; the linearity of the cost and the share that each stage takes are what to read.
+Rates are of this machine at that moment; read whether the cost is linear, and which stage takes it.
 """
 
 from __future__ import annotations
