@@ -61,7 +61,7 @@ def _sides(sieve: Sieve, threshold: float) -> dict[Ask, tuple[list[Numbered], li
 
 def _ordered(rows: list[Numbered], rule: str, seed: int, ask: Ask) -> list[Numbered]:
     if rule == "random":
-        return sorted(rows, key=lambda item: seeds.integer("pair", seed, ask, *gates.order_of(*item)))
+        return sorted(rows, key=lambda item: seeds.integer("pair", seed, ask, *gates.order_of(*item)[:2]))
     return sorted(rows, key=lambda item: gates.order_of(*item))
 
 

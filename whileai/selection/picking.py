@@ -114,7 +114,7 @@ def _sft(sieve: Sieve, per_ask: int, rule: str, seed: int, threshold: float) -> 
 def _rank(rule: str, seed: int, ask: Ask, number: int, row: Mapping[str, Any]) -> tuple[Any, ...]:
     place = gates.order_of(number, row)
     if rule == "random":
-        return (seeds.integer("pick", seed, ask, *place), *place)
+        return (seeds.integer("pick", seed, ask, *place[:2]), *place)
     if rule == "best":
         text = sum(len(core_rows.text_of(message.get("content"))) for message in row["messages"])
         return (-(core_rows.reward(row) or 0.0), len(row["messages"]), text, *place)
