@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass, fields
 
 import pytest
 
 from whileai.cli.main import COMMANDS, run
+from whileai.cli.train import described
+from whileai.training.config import SFT
 
 TOOLS = '''
 import whileai as wai
@@ -157,13 +160,36 @@ def test_every_command_has_a_help_with_an_example_of_itself(capsys):
 
 
 def test_the_flags_of_train_are_the_fields_of_its_config(capsys):
-    from dataclasses import fields
-
-    from whileai.training.config import SFT
-
     run(["train", "--help"])
     out = capsys.readouterr().out
     assert not [f.name for f in fields(SFT) if f"--{f.name.replace('_', '-')}" not in out]
+    assert "rows a step." in out
+
+
+def test_a_field_s_help_is_what_its_class_says_about_it():
+    @dataclass
+    class Config:
+        """Something. width, height: in metres; depth: how deep.
+        colour: a name. Not a field: nothing."""
+
+        width: int = 1
+        height: int = 1
+        depth: int = 1
+        colour: str = ""
+        silent: int = 1
+
+    found = described(Config)
+    assert found["width"] == found["height"] == "in metres."
+    assert found["depth"] == "how deep."
+    assert found["colour"].startswith("a name.")
+    assert "silent" not in found
+
+
+def test_no_arguments_show_the_help_and_a_typo_is_answered_with_a_guess(capsys):
+    assert run([]) == 0
+    assert "Commands:" in capsys.readouterr().out
+    assert run(["simlate"]) == 2
+    assert capsys.readouterr().err == "error: No such command 'simlate'. Did you mean 'simulate'? (see: wai --help)\n"
 
 
 def test_the_help_comes_without_loading_anything_heavy():

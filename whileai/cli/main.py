@@ -33,22 +33,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = {
-    "simulate": simulate.simulate,
-    "grade": grade.grade,
-    "pass-at": pass_at.pass_at,
-    "split": split.split,
-    "decontaminate": decontaminate.decontaminate,
-    "select": select.select,
-    "export": export.export,
-    "train": train.train,
-    "evaluate": evaluate.evaluate,
-    "compare": compare.compare,
-    "report": report.report,
-    "prove": prove.prove,
-    "doctor": doctor.doctor,
+    "simulate": (simulate.simulate, "Run an agent over planned tasks."),
+    "grade": (grade.grade, "Score rows with your judge."),
+    "pass-at": (pass_at.pass_at, "pass@1, pass^k, pass@k with intervals."),
+    "split": (split.split, "Lock whole tasks away."),
+    "decontaminate": (decontaminate.decontaminate, "Drop rows that copy a held-out ask."),
+    "select": (select.select, "Keep the rows worth training on."),
+    "export": (export.export, "Write the file a trainer reads."),
+    "train": (train.train, "Measure, train an adapter, measure again."),
+    "evaluate": (evaluate.evaluate, "Run a local model over held-out asks."),
+    "compare": (compare.compare, "Did the score move? Exit code for CI."),
+    "report": (report.report, "One page about a run."),
+    "prove": (prove.prove, "The whole loop, to the verdict."),
+    "doctor": (doctor.doctor, "What is installed, and does it work?"),
 }
-for _name, _function in COMMANDS.items():
-    app.command(_name)(_function)
+for _name, (_function, _short) in COMMANDS.items():
+    app.command(_name, short_help=_short)(_function)
 
 
 def _version(wanted: bool) -> None:

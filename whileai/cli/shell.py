@@ -97,7 +97,7 @@ def execute(app: Callable[..., Any], arguments: Sequence[str]) -> int:
     _stdout, _as_json = sys.stdout, wants["--json"]
     set_quiet("--quiet" in arguments or "-q" in arguments)
     try:
-        outcome = app(list(arguments), prog_name="wai", standalone_mode=False)
+        outcome = app(list(arguments) or ["--help"], prog_name="wai", standalone_mode=False)
         if not isinstance(outcome, Outcome):  # help and completion have printed; typer turns Ctrl-C into 130
             code = int(outcome or 0)
             return _interrupted() if code == INTERRUPTED else code
@@ -145,7 +145,8 @@ def _failed(error: Exception, name: str, *, as_json: bool, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     kind = "UsageError" if usage else type(error).__name__
-    hint = f" (see: wai {name} --help)" if usage and not name.startswith("-") else ""
+    where = getattr(getattr(error, "ctx", None), "command_path", "wai")
+    hint = f" (see: {where} --help)" if usage else ""
     print(f"error: {message}{hint}", file=sys.stderr)
     if as_json:
         _print_json(name, code, {"error": {"kind": kind, "message": message}})

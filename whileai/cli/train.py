@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Annotated, Any, get_type_hints
@@ -19,13 +20,13 @@ def flags_of(config: type) -> Callable[[Callable[..., Outcome]], Callable[..., O
 
     def decorate(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
         own = inspect.signature(function, eval_str=True)
-        kinds = get_type_hints(config)
+        kinds, told = get_type_hints(config), described(config)
         options = [
             inspect.Parameter(
                 f.name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=f.default,
-                annotation=Annotated[kinds[f.name], typer.Option(help=f"{config.__name__}.{f.name}")],
+                annotation=Annotated[kinds[f.name], typer.Option(help=told.get(f.name))],
             )
             for f in fields(config)
         ]
@@ -34,6 +35,15 @@ def flags_of(config: type) -> Callable[[Callable[..., Outcome]], Callable[..., O
         return function
 
     return decorate
+
+
+def described(config: type) -> dict[str, str]:
+    """What the docstring of a dataclass says about its fields: "name, other: text; name: text"."""
+    text = " ".join((inspect.getdoc(config) or "").split())
+    names = "|".join(f.name for f in fields(config))
+    _, *parts = re.split(rf"((?:\b(?:{names})\b(?:, )?)+): ", text)
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return {name: f"{told.strip(' ;.')}." for group, told in pairs for name in group.split(", ")}
 
 
 @command("wai train train.jsonl --holdout holdout.jsonl --judge judge.py:judge -o runs/first --steps 24")
