@@ -62,7 +62,7 @@ def grams(words: Sequence[str], n: int) -> list[Gram]:
 
 @dataclass
 class _Weights:
-    """The runs of every held-out text with their weights: 1/n for a run that n tasks have in common."""
+    """The runs of every held-out text with their weights: 1/n² for a run that n tasks have in common."""
 
     of: list[dict[Gram, float]]
     totals: list[float]
@@ -74,7 +74,7 @@ class _Weights:
         for own, task in zip(runs, tasks, strict=True):
             for gram in own:
                 where[gram].add(task)
-        weight = {gram: 1 / len(n) if len(n) <= COMMON else 0.0 for gram, n in where.items()}
+        weight = {gram: 1 / len(n) ** 2 if len(n) <= COMMON else 0.0 for gram, n in where.items()}
         of = [{gram: weight[gram] for gram in own} for own in runs]
         return cls(of, [sum(own.values()) for own in of])
 

@@ -9,9 +9,9 @@ same ask      the texts are equal, letter case and white space aside.
 edited copy   the texts are at least 90% alike letter by letter (indel similarity, rapidfuzz).
 other ids     the held-out ask with its ids exchanged; see below.
 
-Boilerplate does not count as copying. A run of words that n distinct held-out tasks have in common weighs 1/n (nothing
-beyond 20), and an edited copy must share more than half of the ask's weight in pairs of words: what sets the ask apart,
-not the template round it.
+Boilerplate does not count as copying. A run of words that n distinct held-out tasks have in common weighs 1/n²
+(nothing beyond 20), and an edited copy must share more than half of the ask's weight in pairs of words: what sets the
+ask apart, not the template round it.
 
 Ids are words with a digit in them (ORD-1, 2024-05-01, 12). Texts with the same ids, or a training text that has all of
 the held-out ask's, are judged as they are. Otherwise the two are about different things, and only the rest of the text
