@@ -126,3 +126,11 @@ def test_the_help_shows_an_example_and_the_shared_flags(wai, capsys):
 
 def test_an_exit_code_of_the_command_is_the_process_s(wai):
     assert wai(lambda _: Outcome("WORSE", code=1))("go", "1") == 1
+
+
+def test_a_key_in_an_error_is_not_printed(wai, capsys):
+    def body(_):
+        raise RuntimeError("401 for key sk-abcdefghijklmnop1234")
+
+    wai(body)("go", "1", "--json")
+    assert "abcdefghijklmnop" not in "".join(capsys.readouterr())

@@ -22,6 +22,7 @@ import typer
 from whileai.core.errors import UsageError, WhileError
 from whileai.core.files import write_jsonl
 from whileai.core.progress import set_quiet
+from whileai.core.redact import redact
 from whileai.core.results import plain
 
 SCHEMA_VERSION = 1
@@ -140,7 +141,7 @@ def _interrupted() -> int:
 
 def _failed(error: Exception, name: str, *, as_json: bool, debug: bool) -> int:
     usage = getattr(error, "format_message", None)  # typer's own complaint about the arguments
-    message = usage() if usage else _sentence(error)
+    message = redact(usage() if usage else _sentence(error))
     code = int(getattr(error, "exit_code", CRASHED))
     if debug:
         traceback.print_exception(error)
