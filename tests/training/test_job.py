@@ -20,7 +20,6 @@ from whileai.core.errors import InputError, RowError
 from whileai.core.files import load_jsonl, write_jsonl
 from whileai.training.evaluation import evaluate
 from whileai.training.job import TrainReport, train
-from whileai.training.records import read_records, refuse_held_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::whileai.grading.health.GradingWarning")
 
@@ -146,15 +145,9 @@ def test_a_held_out_ask_in_the_training_file_is_refused(
 ) -> None:
     leaking = [*load_jsonl(files[0])[:5], load_jsonl(files[1])[0]]
     write_jsonl(tmp_path / "train.jsonl", leaking)
-    with pytest.raises(InputError, match=r"1 training rows ask what a held-out task .*\(rows 6\)"):
+    with pytest.raises(InputError, match=r"1 of the rows of .*train.jsonl are held out \(row 6\): .*worthless"):
         train(tmp_path / "train.jsonl", files[1], config=tiny_config(untrained), out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def test_case_and_spaces_do_not_hide_a_leak() -> None:
-    row = tiny_task.conversation("ORD-12", 0)
-    with pytest.raises(InputError, match="worthless"):
-        refuse_held_out(read_records([row]), ["  where IS\nORD-12? "], "holdout.jsonl")
 
 
 def test_a_row_longer_than_max_length_is_refused_not_cut(

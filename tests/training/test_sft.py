@@ -13,7 +13,9 @@ from conftest import tiny_config
 from whileai.core.errors import InputError, TrainingError
 from whileai.core.files import load_jsonl
 from whileai.models.local import LocalModel, attach, load
+from whileai.training.config import Sampling
 from whileai.training.records import encode_records, read_records
+from whileai.training.sampling import sample
 from whileai.training.sft import _WHOLE, _collator, last_whole_checkpoint, sft, trained_loss
 from whileai.training.tokens import IGNORED, ChatFormat, Encoded
 
@@ -72,6 +74,12 @@ def test_a_lora_adapter_learns_saves_and_loads_on_its_base_only(
         base = float(trained_loss(load(str(untrained)).model, batch))
     assert merged == pytest.approx(tuned, rel=1e-4)
     assert tuned < base
+    prompt = chat.prompt_ids(tiny_task.conversation("ORD-12", 0)["messages"][:2], [tiny_task.TOOL])
+    greedy = Sampling(temperature=0, max_new_tokens=8)
+    unmerged = sample(attach(load(str(untrained)), done.adapter), [prompt], [0], greedy, chat.stop_ids)
+    assert unmerged == sample(
+        load(str(untrained), adapter=done.adapter, merge=True), [prompt], [0], greedy, chat.stop_ids
+    )
     with pytest.raises(InputError, match="only fits the base it was trained on"):
         attach(load(str(trained_run.adapter)), done.adapter)
 

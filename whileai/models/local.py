@@ -16,7 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,18 @@ class LocalModel:
     adapter: str | None = None
 
 
-def load(name: str, *, adapter: str | os.PathLike[str] | None = None, device: str | None = None) -> LocalModel:
+def load(
+    name: str,
+    *,
+    adapter: str | os.PathLike[str] | None = None,
+    merge: bool = False,
+    device: str | None = None,
+) -> LocalModel:
     """Load a causal language model for inference or training.
 
     `name` is "SmolLM2-135M-Instruct" (offline), a folder, or a Hugging Face id. float32 on CPU (bf16 is slower
-    there), bfloat16 on a GPU. Raises InputError when there is no such model or the adapter belongs to another base.
+    there), bfloat16 on a GPU. `merge` folds the adapter into the weights: as fast as the base then, and read-only.
+    Raises InputError when there is no such model or the adapter belongs to another base.
     """
     torch, transformers = need("torch", "train"), need("transformers", "train")
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -56,7 +63,10 @@ def load(name: str, *, adapter: str | os.PathLike[str] | None = None, device: st
         tokenizer.pad_token = tokenizer.eos_token
     model.eval()
     loaded = LocalModel(name, model, tokenizer, device, str(dtype).removeprefix("torch."))
-    return attach(loaded, adapter) if adapter is not None else loaded
+    if adapter is None:
+        return loaded
+    tuned = attach(loaded, adapter)
+    return replace(tuned, model=tuned.model.merge_and_unload()) if merge else tuned
 
 
 def attach(base: LocalModel, adapter: str | os.PathLike[str]) -> LocalModel:

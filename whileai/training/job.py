@@ -14,12 +14,13 @@ from typing import Any
 
 from whileai.core.errors import InputError
 from whileai.core.files import write_jsonl
+from whileai.core.locks import check_lock, lock_of
 from whileai.core.results import Result
 from whileai.core.rows import Row
-from whileai.models.local import LocalModel, attach, load
+from whileai.models.local import LocalModel, load
 from whileai.training.config import SFT, Sampling
 from whileai.training.evaluation import Ask, evaluate, read_asks, share_cut
-from whileai.training.records import Record, encode_records, read_records, refuse_held_out
+from whileai.training.records import Record, encode_records, read_records
 from whileai.training.runs import RunFolder, digest
 from whileai.training.sft import Trained, sft
 from whileai.training.tokens import ChatFormat, Encoded
@@ -67,7 +68,9 @@ def train(
     settings, plan = config or SFT(), sampling or Sampling()
     records = read_records(train)
     asks = _asks(holdout, records)
-    refuse_held_out(records, (a.messages[-1]["content"] for a in asks), str(holdout))
+    if asks:
+        lock = lock_of({"task_id": a.scenario_id, "messages": a.messages} for a in asks)
+        check_lock(({"messages": r.messages} for r in records), lock, source=f"the rows of {os.fspath(train)}")
     run = RunFolder.open(out, _identity(settings, plan, train, holdout, base_passes, tries), say)
     job = _Job(run, settings, plan, asks, tries, judge)
     job.announce(records, train, holdout)
@@ -166,9 +169,7 @@ class _Job:
         folder = self.run.path / "adapter"
         if not self.config.lora_rank:
             return replace(load(str(folder)), name=self.config.base_model)
-        fresh = attach(load(self.config.base_model), folder)
-        fresh.model = fresh.model.merge_and_unload()
-        return fresh
+        return load(self.config.base_model, adapter=folder, merge=True)
 
     def train(self, records: Sequence[Record]) -> Trained:
         """Train, or read what an earlier start of this run trained."""

@@ -22,11 +22,6 @@ class Record:
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
-    @property
-    def ask(self) -> str:
-        """The first user message."""
-        return core_rows.ask({"messages": self.messages})
-
 
 def read_records(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> list[Record]:
     """The conversations of a JSONL file or of rows, in order; arguments text is decoded here and nowhere after.
@@ -64,22 +59,6 @@ def _decoded(message: Mapping[str, Any]) -> dict[str, Any]:
     if calls:
         plain["tool_calls"] = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in calls]
     return plain
-
-
-def refuse_held_out(records: Sequence[Record], asks: Iterable[str], source: str) -> None:
-    """Raise InputError when a training row asks what a held-out task asks: its score would then prove nothing."""
-    locked = {_folded(ask) for ask in asks}
-    leaks = [r.number for r in records if _folded(r.ask) in locked]
-    if leaks:
-        shown = ", ".join(map(str, leaks[:5])) + (", ..." if len(leaks) > 5 else "")
-        raise InputError(
-            f"{len(leaks)} training rows ask what a held-out task of {source} asks (rows {shown}); "
-            "training on them would make the proof worthless; run decontaminate and export again"
-        )
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def encode_records(records: Sequence[Record], chat: ChatFormat, max_length: int) -> list[Encoded]:

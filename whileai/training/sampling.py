@@ -107,7 +107,8 @@ def cache_keyword(forward: Callable[..., Any]) -> str:
 
 def _forward(local: LocalModel, ids: Any, positions: Any, mask: Any, cache: Slots) -> Any:
     """Logits of the last position, `[rows, vocabulary]`; the new keys and values are in `cache` afterwards."""
-    where = {cache_keyword(local.model.forward.__func__): cache}
+    base = local.model.get_base_model() if hasattr(local.model, "get_base_model") else local.model
+    where = {cache_keyword(base.forward.__func__): cache}
     out = local.model(
         input_ids=ids, position_ids=positions, attention_mask=mask, use_cache=True, logits_to_keep=1, **where
     )
