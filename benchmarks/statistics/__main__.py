@@ -30,7 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(page)
     else:
         write_text(out, page)
-    print(f"{time.perf_counter() - start:.0f} s" + (f", written to {out}" if out else ""))
+    print(
+        f"{time.perf_counter() - start:.0f} s, {time.process_time():.0f} s of one core"
+        + (f", written to {out}" if out else "")
+    )
 
 
 if __name__ == "__main__":

