@@ -288,12 +288,12 @@ def test_krippendorff_s_own_example_with_missing_labels():
 
 @pytest.mark.parametrize("level", ["nominal", "interval"])
 def test_alpha_s_standard_error_is_that_of_leaving_one_row_out_at_a_time(level):
-    rng = np.random.default_rng(6)
-    truth = rng.choice([0.0, 1.0, 5.0], 150, p=[0.8, 0.15, 0.05])
-    data = np.array([np.where(rng.random(150) < 0.85, truth, rng.choice([0.0, 1.0, 5.0], 150)) for _ in range(3)])
-    data[0, rng.random(150) < 0.3] = np.nan
-    left = [krippendorff.alpha(np.delete(data, i, 1), level_of_measurement=level) for i in range(150)]
-    jackknife = math.sqrt(149 / 150 * np.sum((np.array(left) - np.mean(left)) ** 2))
+    rng, n = np.random.default_rng(2), 400
+    truth = rng.choice([0.0, 1.0, 5.0], n, p=[0.8, 0.15, 0.05])
+    data = np.array([np.where(rng.random(n) < 0.6, truth, rng.choice([0.0, 1.0, 5.0], n)) for _ in range(3)])
+    data[0, rng.random(n) < 0.3] = np.nan
+    left = [krippendorff.alpha(np.delete(data, i, 1), level_of_measurement=level) for i in range(n)]
+    jackknife = math.sqrt((n - 1) / n * np.sum((np.array(left) - np.mean(left)) ** 2))
     assert krippendorff_alpha(data, level=level).chance.spread.se == pytest.approx(jackknife, rel=0.02)
 
 
