@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from whileai.selection.split import split as split
     from whileai.simulations import simulate as simulate
     from whileai.stats.comparison import compare as compare
+    from whileai.stats.monitor import monitor as monitor
     from whileai.stats.noise import eval_variance as eval_variance
     from whileai.stats.passat import pass_at as pass_at
     from whileai.stats.power import holdout_size as holdout_size
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from whileai.training.config import SFT as SFT
     from whileai.training.evaluation import evaluate as evaluate
     from whileai.training.job import train as train
+    from whileai.trust import judge_trust as judge_trust
     from whileai.world.tools import tool as tool
 
 __version__ = "0.1.0"
@@ -46,8 +48,10 @@ _HOME = {
     "format_delta_report": "stats.text",
     "grade": "data",
     "holdout_size": "stats.power",
+    "judge_trust": "trust",
     "load": "data",
     "lock": "selection.split",
+    "monitor": "stats.monitor",
     "pass_at": "stats.passat",
     "replicate": "stats.replication",
     "seeded_agent": "agents.seeded",
@@ -72,8 +76,10 @@ __all__ = [
     "format_delta_report",
     "grade",
     "holdout_size",
+    "judge_trust",
     "load",
     "lock",
+    "monitor",
     "pass_at",
     "replicate",
     "seeded_agent",
