@@ -180,3 +180,12 @@ def test_the_sign_flip_p_is_a_probability_and_one_for_a_sum_of_zero(steps):
 def test_a_threshold_counts_what_reaches_it(values, threshold):
     found = pass_at(rows_of_values(values), threshold=threshold)
     assert found.pass_at_1.value == pytest.approx(np.mean(np.array(values) >= threshold))
+
+
+def test_the_interval_of_a_difference_of_pass_rates_never_reaches_beyond_one():
+    before = rows_of([0] * 37 + [4] * 3, [4] * 40, model_version="v1")
+    after = rows_of([4] * 37 + [0] * 3, [4] * 40, model_version="v2")
+    found = compare(before, after)
+    assert found.hi == 1.0
+    assert compare(after, before).lo == -1.0
+    assert found.verdict == "PASS"

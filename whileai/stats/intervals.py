@@ -7,7 +7,7 @@ do not pass for forty. Both widen to the rule of three when every value is equal
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,10 @@ class Interval:
     se: float
     df: float
     p: float
+
+    def within(self, reach: float) -> Interval:
+        """The same interval with no end farther from zero than a difference can be; coverage stays as it is."""
+        return replace(self, lo=max(self.lo, -reach), hi=min(self.hi, reach))
 
 
 def t_interval(found: Spread, alpha: float = 0.05, *, run: RunVariance | None = None, reach: float = 1.0) -> Interval:

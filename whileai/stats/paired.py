@@ -73,7 +73,7 @@ def pair(
     d = other - one
     seen = spread(d, codes)
     run = run or RunVariance()
-    found = t_interval(seen, alpha, run=run, reach=reach) if seen.n > 1 else None
+    found = t_interval(seen, alpha, run=run, reach=reach).within(reach) if seen.n > 1 else None
     unit = "task" if clusters is None else "cluster"
     return Pair(_delta(metric, one, other, seen, found, unit), d, seen, run, reach)
 
