@@ -20,7 +20,7 @@ class Sampling:
     top_p: float = 1.0
     max_new_tokens: int = 64
     max_turns: int = 2
-    batch_size: int = 80
+    batch_size: int = 160
 
     def __post_init__(self) -> None:
         _positive(self, "max_new_tokens", "max_turns", "batch_size")
