@@ -22,7 +22,7 @@ Codes = NDArray[np.int64]
 Rows = Iterable[Mapping[str, Any]]
 Label = str | Callable[[Mapping[str, Any]], Any]
 
-_PIECE = 65_536
+_PIECE = 16_384
 _FINER = ("wording", "run", "seed")  # what can tell two rows of one task and one rollout_index apart
 
 

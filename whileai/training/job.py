@@ -22,7 +22,7 @@ from whileai.training.config import SFT, Sampling
 from whileai.training.evaluation import Ask, evaluate, read_asks, share_cut
 from whileai.training.records import Record, encode_records, read_records
 from whileai.training.runs import RunFolder, digest
-from whileai.training.sft import Trained, sft
+from whileai.training.sft import Trained, peak_megabytes, sft
 from whileai.training.tokens import ChatFormat, Encoded
 
 
@@ -194,6 +194,7 @@ class _Job:
         self.run.record(
             "total", f"{device}: {total:.1f}s total, training {trained.seconds:.1f}s; adapter at {trained.adapter}"
         )
+        self.run.record("memory", f"peak memory {peak_megabytes() / 1000:.1f} GB")
         path = self._write_rows() if self.asks else None
         return TrainReport(
             run=str(self.run.path),
