@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whileai.data import grade as grade
     from whileai.data import load as load
     from whileai.data import select as select
+    from whileai.interchange.reading import read as read
     from whileai.selection.export import export as export
     from whileai.selection.split import lock as lock
     from whileai.selection.split import split as split
@@ -53,6 +54,7 @@ _HOME = {
     "lock": "selection.split",
     "monitor": "stats.monitor",
     "pass_at": "stats.passat",
+    "read": "interchange.reading",
     "replicate": "stats.replication",
     "seeded_agent": "agents.seeded",
     "select": "data",
@@ -81,6 +83,7 @@ __all__ = [
     "lock",
     "monitor",
     "pass_at",
+    "read",
     "replicate",
     "seeded_agent",
     "select",

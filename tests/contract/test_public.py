@@ -26,6 +26,7 @@ FUNCTIONS = {
     "lock": "rows path",
     "monitor": "before after * order alpha",
     "pass_at": "rows k cluster threshold alpha",
+    "read": "path * scorer filter",
     "replicate": "before after * names started sigma0 strict alpha",
     "seeded_agent": "tools rate",
     "select": "rows mode **options",

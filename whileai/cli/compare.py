@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from whileai.cli.logs import Filter, Scorer, arms, only, read_rows, warn_of_other_asks
 from whileai.cli.shell import GATE, NO_VERDICT, OK, Outcome, command
 from whileai.cli.userfile import load_callable
 from whileai.core.errors import InputError, UsageError
-from whileai.core.files import load_jsonl
 
 FAIL_ON = ("worse", "no-pass", "never")
 
 
 @command("wai compare before.jsonl after.jsonl --fail-on no-pass")
 def compare(
-    before: Annotated[str, typer.Argument(help="Graded rows, or the holdout_rows.jsonl of a training run.")],
+    before: Annotated[str, typer.Argument(help="Graded rows, a log `wai.read` knows, or a training run's rows.")],
     after: Annotated[str, typer.Argument(help="The other arm; left out, BEFORE holds both arms.")] = "",
     judge: Annotated[str, typer.Option(help="Grade the rows first.", metavar="file.py:name")] = "",
     run_std: Annotated[float | None, typer.Option(help="How far a re-run moves the score by itself.")] = None,
     run_std_runs: Annotated[int | None, typer.Option(help="From how many runs that was measured.")] = None,
+    scorer: Scorer = "",
+    filter_: Filter = "",
     fail_on: Annotated[str, typer.Option(help="worse, no-pass or never: when to exit 1.")] = "worse",
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when there is no verdict.")] = False,
 ) -> Outcome:
@@ -29,33 +32,39 @@ def compare(
     from whileai.stats.comparison import compare as stage
 
     check_gate(fail_on)
-    arms = two_arms(before, after, judge)
-    if len(arms) > 2 and run_std is None:
+    passes = two_arms(before, after, judge, scorer, filter_)
+    if len(passes) > 2 and run_std is None:
         from whileai.stats.noise import eval_variance
 
-        run_std, run_std_runs = eval_variance(*arms[:-1]).run_std, len(arms) - 1
-    found = stage(arms[0], arms[-1], run_std=run_std, run_std_runs=run_std_runs)
+        run_std, run_std_runs = eval_variance(*passes[:-1]).run_std, len(passes) - 1
+    warn_of_other_asks(passes[0], passes[-1])
+    found = stage(passes[0], passes[-1], run_std=run_std, run_std_runs=run_std_runs)
     return Outcome(str(found), found.to_dict(), code=exit_code(found.verdict, fail_on, strict))
 
 
-def two_arms(before: str, after: str, judge: str) -> list[Sequence[Mapping[str, Any]]]:
-    """The base passes, then the trained arm; from two files, or from one file of a training run."""
-    rows = [_graded(path, judge) for path in (before, after) if path]
+def two_arms(
+    before: str, after: str, judge: str, scorer: str = "", filter_: str = ""
+) -> list[Sequence[Mapping[str, Any]]]:
+    """The base passes, then the trained arm; from two files, or from one file that holds both."""
+    rows = [_graded(read_rows(path, scorer, filter_), judge) for path in (before, after) if path]
     if after:
         return list(rows)
     runs = sorted({row.get("run", 1) for row in rows[0] if row.get("model_version") == "base"})
     base = [[r for r in rows[0] if r.get("model_version") == "base" and r.get("run", 1) == n] for n in runs]
     trained = [r for r in rows[0] if r.get("model_version") == "trained"]
-    if not base or not trained:
+    if base and trained:
+        return [*base, trained]
+    held = arms(rows[0])
+    if len(held) != 2:
         raise InputError(
-            f"{before} does not hold rows of both arms (model_version base and trained), so there is nothing to pair;"
-            " give the other arm's file too"
+            f"{before} does not hold rows of both arms (model_version base and trained, or any two), so nothing can"
+            " be paired; give the other arm's file too"
         )
-    return [*base, trained]
+    warnings.warn(f"before is {held[0]!r} and after {held[1]!r}, in the order of {before}", stacklevel=1)
+    return [only(rows[0], held[0]), only(rows[0], held[1])]
 
 
-def _graded(path: str, judge: str) -> Sequence[Mapping[str, Any]]:
-    rows = load_jsonl(path)
+def _graded(rows: Sequence[Mapping[str, Any]], judge: str) -> Sequence[Mapping[str, Any]]:
     if not judge:
         return rows
     from whileai.grading.grade import grade
