@@ -22,9 +22,9 @@ def is_table(first_line: str) -> bool:
 
 def read_table(path: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Rows and notes of a CSV. Raises InputError, with the line, for a repeat or a reward that is no number."""
-    with opened(path) as raw:
+    with opened(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
         try:
-            lines = list(csv.DictReader(io.TextIOWrapper(raw, "utf-8-sig", newline="")))
+            lines = list(csv.DictReader(text))
         except (UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{path} is not a CSV file in UTF-8 ({error})") from error
     rows = [_row(f"{path}:{n}", line) for n, line in enumerate(lines, 2)]
