@@ -83,6 +83,7 @@ def test_choices_that_a_file_does_not_offer_are_noted_and_change_nothing(tmp_pat
         ("x.json", b'{"results": [], "info": 1}', "holds an object with results, info"),
         ("x.json", b"[1, 2]", "holds a list"),
         ("x.bin", b"\x00\x01\x02", "begins with"),
+        ("x.csv", b"task_id\rreward\n", "begins with"),
     ],
 )
 def test_an_unknown_file_is_refused_with_what_it_holds_and_the_kinds_that_are_known(tmp_path, name, content, fault):
@@ -197,8 +198,19 @@ def test_an_encrypted_member_is_refused(tmp_path):
     for mark, flag in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         data[data.index(mark) + flag] |= 1
     path.write_bytes(data)
-    with pytest.raises(InputError, match="cannot be unpacked .*password"):
+    with pytest.raises(InputError, match="samples/1_epoch_1.json is encrypted"):
         wai.read(path)
+
+
+def test_a_complaint_of_the_zip_library_does_not_quote_half_of_the_file(tmp_path):
+    path = eval_log(tmp_path / "x.eval", [sample()])
+    data = bytearray(path.read_bytes())
+    place = data.index(b"samples/1_epoch_1.json") - 4
+    data[place : place + 2] = struct.pack("<H", len(data))  # the name in the sample's own head has no end
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="cannot be unpacked") as caught:
+        wai.read(path)
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

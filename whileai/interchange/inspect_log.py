@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from whileai.core import rows as core_rows
 from whileai.core.errors import InputError, WhileError
 from whileai.interchange.inspect_messages import live_messages, tool_schemas, with_attachments
-from whileai.interchange.opening import Archive, archive, document
+from whileai.interchange.opening import Archive, archive, brief, document
 from whileai.interchange.scores import chosen, count, listed, number
 
 Found = TypeVar("Found")
@@ -53,8 +53,7 @@ def rows_of(
     """Rows and notes of a log's header and samples, in the order of the dataset, then of the epochs."""
     if not is_header(header):
         raise InputError(f"{path}: its header has no eval with a task, so it is no inspect log")
-    found: list[Any] = _in_shape(path, list, samples)
-    rows = [_in_shape(path, _row, header, sample) for sample in found]
+    rows = _in_shape(path, _rows, header, samples)
     if not rows:
         raise InputError(
             f"{path} (status {header.get('status')}) holds no samples, so there is nothing to pair; run the eval again"
@@ -71,7 +70,7 @@ def _in_shape(path: str, step: Callable[..., Found], *given: Any) -> Found:
     except WhileError as error:
         raise error if str(error).startswith(path) else InputError(f"{path}: {error}") from error
     except (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
-        raise InputError(f"{path} is not in inspect's shape ({type(error).__name__}: {error})") from error
+        raise InputError(f"{path} is not in inspect's shape ({type(error).__name__}: {brief(error)})") from error
 
 
 def _finished(
@@ -111,6 +110,10 @@ def _sequence(zipped: Archive, folder: str) -> Iterator[Any]:
     stems = [name.removeprefix(folder).removesuffix(".json") for name in zipped.members if name.startswith(folder)]
     for start in sorted(int(stem) for stem in stems if stem.isdecimal()):
         yield from zipped.json(f"{folder}{start}.json")
+
+
+def _rows(header: Mapping[str, Any], samples: Iterable[Any]) -> list[dict[str, Any]]:
+    return [_row(header, sample) for sample in samples]  # one transcript in memory at a time
 
 
 def _row(header: Mapping[str, Any], sample: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from whileai.core import rows as core_rows
 from whileai.core.errors import InputError
 from whileai.core.files import load_jsonl
 from whileai.core.seeds import content_id
-from whileai.interchange.opening import document
+from whileai.interchange.opening import brief, document
 from whileai.interchange.scores import chosen, count, listed, number
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT.+)\.jsonl$")
@@ -87,7 +87,7 @@ def _rows_of(
     except InputError:
         raise
     except (LookupError, AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not in lm-eval's shape ({type(error).__name__}: {error})") from error
+        raise InputError(f"{path} is not in lm-eval's shape ({type(error).__name__}: {brief(error)})") from error
 
 
 def _filter(sample: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({error}); copy it again from where it was written") from error
+        raise InputError(f"{path} cannot be read ({brief(error)}); copy it again from where it was written") from error
 
 
 def document(path: str) -> Any:
@@ -76,8 +76,12 @@ def parsed(data: bytes, where: str) -> Any:
     try:
         return loads(data)
     except (ValueError, RecursionError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
-        raise InputError(f"{where} is not JSON ({reason}), so it is broken or cut off") from error
+        raise InputError(f"{where} is not JSON ({brief(error)}), so it is broken or cut off") from error
+
+
+def brief(error: Exception) -> str:
+    """The first line of another library's complaint, which may quote half of the file."""
+    return (str(error).splitlines() or [""])[0][:120] or type(error).__name__
 
 
 class Archive:
@@ -94,11 +98,13 @@ class Archive:
         where = f"{self.path}: {name}"
         if name not in self.members:
             raise InputError(f"{where} is missing, so the log is incomplete")
+        if self.members[name].flag_bits & 1:
+            raise InputError(f"{where} is encrypted, and there is no password to give; unpack and zip it again")
         try:
             with self._zip.open(self.members[name]) as stream:
                 data = stream.read(MEMBER_LIMIT + 1)
         except Exception as error:  # each compression has its own kinds
-            raise InputError(f"{where} cannot be unpacked ({error}), so the log is broken or cut off") from error
+            raise InputError(f"{where} cannot be unpacked ({brief(error)}), so the log is broken or cut off") from error
         if len(data) > MEMBER_LIMIT:
             raise InputError(f"{where} unpacks to more than {_size(MEMBER_LIMIT)}; it is not read")
         return parsed(data, where)
@@ -123,7 +129,7 @@ def archive(path: str) -> Iterator[Archive]:
             packed = any(info.compress_type == _ZSTANDARD for info in plain.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise InputError(
-            f"{path} is not a whole zip file ({error}); copy it again, or wait for the run to end"
+            f"{path} is not a whole zip file ({brief(error)}); copy it again, or wait for the run to end"
         ) from error
     kind: Any = zipfile
     if packed and sys.version_info < (3, 14):

@@ -9,7 +9,7 @@ from typing import Any
 
 from whileai.core.errors import InputError
 from whileai.core.rows import SCHEMA_VERSION
-from whileai.interchange.opening import opened
+from whileai.interchange.opening import brief, opened
 from whileai.interchange.scores import count, listed, number
 
 _OURS = ("task_id", "repeat", "arm", "reward", "error")
@@ -17,7 +17,10 @@ _OURS = ("task_id", "repeat", "arm", "reward", "error")
 
 def is_table(first_line: str) -> bool:
     """Whether a file's first line names the columns task_id and reward."""
-    return {"task_id", "reward"} <= set(next(csv.reader([first_line]), []))
+    try:
+        return {"task_id", "reward"} <= set(next(csv.reader([first_line]), []))
+    except csv.Error:
+        return False
 
 
 def read_table(path: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -26,7 +29,7 @@ def read_table(path: str) -> tuple[list[dict[str, Any]], list[str]]:
         try:
             lines = list(csv.DictReader(text))
         except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{path} is not a CSV file in UTF-8 ({error})") from error
+            raise InputError(f"{path} is not a CSV file in UTF-8 ({brief(error)})") from error
     rows = [_row(f"{path}:{n}", line) for n, line in enumerate(lines, 2)]
     if not rows:
         raise InputError(f"{path} holds a head line and no scores")
