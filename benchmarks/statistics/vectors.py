@@ -105,7 +105,7 @@ def paired_t(found: Spreads, run: RunVariances | None = None, alpha: float = 0.0
     extra = np.zeros_like(lo) if run is None else stdtrit(run.df, q) * np.sqrt(variance)
     lo[flat] = (found.mean - np.hypot(unseen * (found.mean + 1), extra))[flat]
     hi[flat] = (found.mean + np.hypot(unseen * (1 - found.mean), extra))[flat]
-    return Ends(lo, hi)
+    return Ends(np.maximum(lo, -1), np.minimum(hi, 1))  # no difference of pass rates goes further
 
 
 def moderated(Y: Floats, factor: float, alpha: float = 0.05) -> tuple[Floats, RunVariances]:
