@@ -1,5 +1,6 @@
 """Run by test_kill.py in a process of its own: a slow agent, a journal, and a digest of the rows at the end."""
 
+import signal
 import sys
 import time
 
@@ -26,6 +27,7 @@ class Slow:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background inherit an ignored SIGINT
     path, seconds, concurrency = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     data = wai.simulate(
         Slow(seconds), tools=[get_order], budget=120, phrasings=2, seed=3, concurrency=concurrency, out=path

@@ -14,13 +14,14 @@ class Slots:
 
     is_compileable = False
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, rows: int = 0) -> None:
         self.capacity = capacity
         self.length = 0
-        self.rows = 0
+        self.rows = rows
         self.keys: list[Any] = []
         self.values: list[Any] = []
         self._pending = 0
+        self._joined = 0
 
     def update(self, key: Any, value: Any, layer_idx: int, *_: Any, **__: Any) -> tuple[Any, Any]:
         """Write the new slots of one layer and return everything filled so far (called by the model)."""
@@ -49,16 +50,28 @@ class Slots:
         """(slots seen by the query, offset), as transformers asks for it."""
         return self.length + query_length, 0
 
-    def copy(self, index: Any, capacity: int) -> Slots:
-        """A new cache whose row i is this one's row `index[i]`, with room for `capacity` slots."""
-        twin = Slots(capacity)
-        twin.length, twin.rows = self.length, int(index.shape[0])
+    def spread(self, rows: int, capacity: int) -> Slots:
+        """A new cache of `rows` rows that all begin as this one's only row, with room for `capacity` slots."""
+        twin = Slots(capacity, rows)
+        twin.length = self.length
         for source, target in ((self.keys, twin.keys), (self.values, twin.values)):
             for tensor in source:
-                grown = tensor.new_empty((twin.rows, tensor.shape[1], capacity, tensor.shape[3]))
-                grown[:, :, : self.length] = tensor[:, :, : self.length].index_select(0, index)
-                target.append(grown)
+                target.append(tensor.new_empty((rows, tensor.shape[1], capacity, tensor.shape[3])))
+                target[-1][:, :, : self.length] = tensor[:, :, : self.length]
         return twin
+
+    def join(self, part: Slots, index: Any, prefix: int, end: int) -> None:
+        """Append rows of `part`, row `index[i]` as the i-th of them: its first `prefix` slots, the rest up to `end`."""
+        own = part.length - prefix
+        for source, target in ((part.keys, self.keys), (part.values, self.values)):
+            for layer, tensor in enumerate(source):
+                if layer == len(target):
+                    target.append(tensor.new_zeros((self.rows, tensor.shape[1], self.capacity, tensor.shape[3])))
+                rows = target[layer][self._joined : self._joined + index.shape[0]]
+                rows[:, :, :prefix] = tensor[:1, :, :prefix]
+                rows[:, :, end - own : end] = tensor[:, :, prefix : part.length].index_select(0, index)
+        self._joined += int(index.shape[0])
+        self.length = end
 
     def move(self, source: int, target: int) -> None:
         """Put row `source` where row `target` was."""

@@ -122,8 +122,6 @@ def evaluate(
     settings = sampling or Sampling()
     asks = _as_asks(holdout, system_prompt, tools)
     local = model if isinstance(model, LocalModel) else load(model, adapter=adapter, merge=True)
-    if adapter is not None and not isinstance(model, LocalModel):  # ours to change, a caller's model is not
-        local.model = local.model.merge_and_unload()
     chat = ChatFormat(local.tokenizer)
     version = model_version or ("trained" if local.adapter else "base")
     episodes = [_Episode(ask, index, ask.world(), list(ask.messages)) for ask in asks for index in range(tries)]

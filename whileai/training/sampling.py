@@ -20,6 +20,8 @@ from whileai.models.local import LocalModel
 from whileai.training.cache import Slots
 from whileai.training.config import Sampling
 
+_PREFILL_TOKENS = 512
+
 
 @dataclass(frozen=True)
 class Generation:
@@ -133,22 +135,41 @@ def _prefill(
     """Run each distinct prompt of the batch once, then branch: (logits, cache, padding, positions) a request."""
     torch = need("torch", "train")
     width = max(len(g.suffix) for g in batch)
-    pads = torch.tensor([width - len(g.suffix) for g in batch], device=local.device)
-    ids = torch.tensor([[0] * (width - len(g.suffix)) + g.suffix for g in batch], device=local.device)
-    cache = (
-        shared.copy(torch.zeros(len(batch), dtype=torch.long, device=local.device), prefix + width)
-        if prefix
-        else Slots(width)
-    )
+    cache = Slots(prefix + width + room, rows=sum(len(g.requests) for g in batch))
+    found = []
+    for part in _like_lengths(batch):
+        logits, own, pads, positions = _run_prompts(local, shared, prefix, part)
+        branch = torch.tensor([i for i, g in enumerate(part) for _ in g.requests], device=local.device)
+        cache.join(own, branch, prefix, prefix + width)
+        found.append((logits[branch], pads[branch] + width - max(len(g.suffix) for g in part), positions[branch]))
+    return torch.cat([f[0] for f in found]), cache, torch.cat([f[1] for f in found]), torch.cat([f[2] for f in found])
+
+
+def _like_lengths(batch: list[_Group]) -> Iterator[list[_Group]]:
+    """The batch, ordered by length, in parts of a few hundred tokens: enough for the cores, with little padding."""
+    part: list[_Group] = []
+    for group in batch:
+        if part and len(part) * len(group.suffix) >= _PREFILL_TOKENS:
+            yield part
+            part = []
+        part.append(group)
+    yield part
+
+
+def _run_prompts(local: LocalModel, shared: Slots, prefix: int, part: list[_Group]) -> tuple[Any, Slots, Any, Any]:
+    """(logits, cache, padding, last position) of each distinct prompt, padded on the left of its own tokens."""
+    torch = need("torch", "train")
+    width = max(len(g.suffix) for g in part)
+    pads = torch.tensor([width - len(g.suffix) for g in part], device=local.device)
+    ids = torch.tensor([[0] * (width - len(g.suffix)) + g.suffix for g in part], device=local.device)
+    cache = shared.spread(len(part), prefix + width)
     slot = torch.arange(prefix + width, device=local.device)
     query = slot[prefix:]
     seen = (slot[None, None, :] <= query[None, :, None]) & _visible(slot, prefix, pads)[:, None, :]
     seen |= slot[None, None, :] == query[None, :, None]  # padding sees itself: a row with nothing to see is NaN
     positions = (query[None, :] - pads[:, None]).clamp(min=0)
     logits = _forward(local, ids, positions, seen[:, None], cache)
-    branch = torch.tensor([i for i, g in enumerate(batch) for _ in g.requests], device=local.device)
-    grown = cache.copy(branch, prefix + width + room)
-    return logits[branch], grown, pads[branch], positions[branch, -1]
+    return logits, cache, pads, positions[:, -1]
 
 
 def _visible(slot: Any, prefix: int, pads: Any) -> Any:
@@ -238,9 +259,10 @@ def draw(logits: Any, uniform: Any, sampling: Sampling) -> Any:
     torch = need("torch", "train")
     if sampling.temperature == 0:
         return logits.argmax(-1)
-    probabilities = torch.softmax(logits / sampling.temperature, -1)
+    # The softmax up to its normaliser, which the last cumulative value is; in place, since a vocabulary is large.
+    probabilities = (logits - logits.amax(-1, keepdim=True)).div_(sampling.temperature).exp_()
     if sampling.top_p < 1:
-        probabilities = _nucleus(probabilities, sampling.top_p)
+        probabilities = _nucleus(probabilities / probabilities.sum(-1, keepdim=True), sampling.top_p)
     cumulative = probabilities.cumsum(-1)
     point = (uniform[:, None] * cumulative[:, -1:]).contiguous()
     return torch.searchsorted(cumulative, point, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
