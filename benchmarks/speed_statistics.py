@@ -1,6 +1,6 @@
 """Time and memory of `pass_at` and `compare` on many rows, beside `scipy.stats.bootstrap` in the same run.
 
-    python benchmarks/speed_statistics.py            # a minute; writes benchmarks/speed_statistics.md
+    python benchmarks/speed_statistics.py            # half a minute; writes benchmarks/speed_statistics.md
     python benchmarks/speed_statistics.py --dry-run  # a hundredth of the rows, prints only
 
 With WHILEAI_PEER_PYTHON set to a Python that has the registry's package `whileai` 0.131, its `pass_at` and `compare`

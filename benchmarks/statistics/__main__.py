@@ -1,6 +1,6 @@
 """Coverage, false PASS and power of the statistics, simulated: the evidence behind docs/statistics.md.
 
-    python -m benchmarks.statistics           # some five minutes on one core; writes benchmarks/statistics/RESULTS.md
+    python -m benchmarks.statistics           # some four minutes on one core; writes benchmarks/statistics/RESULTS.md
     python -m benchmarks.statistics --quick   # half a minute, prints only
 
 Seeded: the same numbers every time. This folder has no __init__.py on purpose: with one, a script run from benchmarks/
